@@ -1,7 +1,9 @@
 """Valid values for the suites. A test passes only the fields that matter to it."""
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sweephand.access.callers import key_id_of
 from sweephand.base.instants import DAY_MS, MINUTE_MS, Instant
@@ -17,6 +19,8 @@ from sweephand.model.timer import DeadlineTimer, OccurrenceTimer, RetryTimer, Ti
 from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
 from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Batch, Occurrence, Series
+
+Rival = TypeVar("Rival")
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
 NOON: Final[Instant] = 1_795_262_400_000
@@ -212,3 +216,11 @@ def policy(concurrent_max: int | None = 5, **changed: Any) -> Policy:
         updated_at=NOON + 1,
     )
     return replace(made, **changed)
+
+
+def winner(write: Callable[[Rival], bool], rivals: Sequence[Rival]) -> Rival:
+    """The only rival whose write succeeded. Eight threads write at once."""
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(write, rivals))
+    assert won.count(True) == 1
+    return rivals[won.index(True)]

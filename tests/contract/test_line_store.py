@@ -1,9 +1,7 @@
 """What every LineStore promises (ports/)."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
-from tests.contract.builders import EVERY_CHARACTER, NOON, stored_line, trigger_message
+from tests.contract.builders import EVERY_CHARACTER, NOON, stored_line, trigger_message, winner
 from tests.fakes.engines import Stores
 
 from sweephand.base.limits import WAIT_LIMIT_MAX
@@ -91,16 +89,10 @@ def test_a_line_is_removed_only_in_the_version_that_was_read_and_a_repeated_remo
 
 def test_one_of_several_threads_that_create_one_line_succeeds(stores: Stores) -> None:
     rivals = [stored_line(f"version00000010{each}") for each in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        won = list(pool.map(lambda each: stores.lines.put(each, None), rivals))
-    assert won.count(True) == 1
-    assert stores.lines.get(KEY) == rivals[won.index(True)]
+    assert winner(lambda each: stores.lines.put(each, None), rivals) == stores.lines.get(KEY)
 
 
 def test_one_of_several_threads_that_change_one_line_succeeds(stores: Stores) -> None:
     assert stores.lines.put(stored_line(MINE), None)
     rivals = [stored_line(f"version00000010{each}", waiting=each) for each in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        won = list(pool.map(lambda each: stores.lines.put(each, MINE), rivals))
-    assert won.count(True) == 1
-    assert stores.lines.get(KEY) == rivals[won.index(True)]
+    assert winner(lambda each: stores.lines.put(each, MINE), rivals) == stores.lines.get(KEY)

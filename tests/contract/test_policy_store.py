@@ -1,11 +1,10 @@
 """What every PolicyStore promises (ports/)."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.contract.builders import EVERY_CHARACTER, NOON, policy
+from tests.contract.builders import EVERY_CHARACTER, NOON, policy, winner
 from tests.fakes.engines import Stores
 
 from sweephand.model.change import Change, FieldChange
@@ -130,10 +129,7 @@ def test_a_breaker_is_written_without_another_version(policies: PolicyStore) -> 
 def test_one_of_several_threads_that_change_a_policy_succeeds(stores: Stores) -> None:
     assert stores.policies.put(policy(version=MINE), None)
     rivals = [policy(version=f"version00000010{each}", concurrent_max=each + 1) for each in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        won = list(pool.map(lambda each: stores.policies.put(each, MINE), rivals))
-    assert won.count(True) == 1
-    assert stores.policies.get(policy().key) == rivals[won.index(True)]
+    assert winner(lambda each: stores.policies.put(each, MINE), rivals) == stores.policies.get(policy().key)
 
 
 def test_a_namespace_is_listed_by_name_without_deleted_policies(policies: PolicyStore) -> None:

@@ -11,16 +11,14 @@ from tests.simulation.oracle.oracle import judge
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.trace import Event, Mishap, Requested
-from tests.simulation.workload.audits import Audits
 from tests.simulation.workload.backlogs import Backlog, Slowdowns, slow_spell
 from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
-from tests.simulation.workload.bundling import Bundling
+from tests.simulation.workload.bundling import Bundling, Packs
 from tests.simulation.workload.clients import HALF_MS, Clients, plan
-from tests.simulation.workload.drills import Drill
+from tests.simulation.workload.drills import Audits, Drill
 from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.lanes import Lanes
-from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.quotas import Quotas
 from tests.simulation.workload.scenario import Scenario
@@ -30,7 +28,6 @@ from tests.simulation.world.auditing import Auditing
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.delivery_queues import DeliveryQueues, StackQueues
-from tests.simulation.world.explanations import misstatements
 from tests.simulation.world.faults import NO_MASK, Mask, Troubles, mixed, stream
 from tests.simulation.world.flow_functions import FlowPort
 from tests.simulation.world.functions import Functions
@@ -41,10 +38,10 @@ from tests.simulation.world.operator import Operator
 from tests.simulation.world.policy_leavers import PolicyLeavers
 from tests.simulation.world.processes import Scheduler
 from tests.simulation.world.removals import Removals
-from tests.simulation.world.rest import is_at_rest
+from tests.simulation.world.rest import is_at_rest, misstatements
 from tests.simulation.world.sqs import Sqs
+from tests.simulation.world.staleness import stumbling
 from tests.simulation.world.stores import MakePorts, memory
-from tests.simulation.world.stumbling import stumbling
 from tests.simulation.world.threads import in_strands
 from tests.simulation.world.tick_times import TickTimes
 from tests.simulation.world.wire import wire

@@ -1,51 +1,50 @@
-"""The oracle on the ends of runs: it has no complaint if all promises were kept, and names broken ones."""
+"""The oracle on the ends of runs, on copies and drops of attempts, and on alerts about what did not end."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 import pytest
 from tests.simulation.oracle.overlap import is_overdue
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.broken_ends import BROKEN_ENDS, dropped, left_after_the_cancel
-from tests.simulation.traces.broken_switch import switched_off
+from tests.simulation.traces.broken_ends import dropped
+from tests.simulation.traces.broken_stacks import switched_off
+from tests.simulation.traces.broken_watches import ALERT, watched
 from tests.simulation.traces.doctored import Doctoring, changed, complaints, of, with_, without
-from tests.simulation.traces.stories import NOON, THROUGH, UID, cursor, in_order, requested, timer, written
+from tests.simulation.traces.rare_events import Alerted
+from tests.simulation.traces.stories import (
+    NOON,
+    THROUGH,
+    UID,
+    concluded,
+    cursor,
+    deleted,
+    in_order,
+    requested,
+    run,
+    timer,
+    written,
+)
 from tests.simulation.traces.stories_of_ends import (
-    STORIES_OF_ENDS,
+    DUE,
+    RUN,
     TRIGGER,
     asked,
-    cancelled,
     followed_by_another,
+    link,
     reported,
     silent,
     told_of,
-    within,
 )
 from tests.simulation.traces.trace import (
     Buried,
-    Deleted,
     Event,
     Mishap,
     Requested,
-    RunAnswered,
-    RunAsked,
+    RunStored,
     Told,
 )
-
-
-@pytest.mark.parametrize("story", STORIES_OF_ENDS)
-def test_the_oracle_complains_of_nothing_about_an_end_that_keeps_every_promise(
-    story: Callable[[], list[Event]],
-) -> None:
-    assert complaints(story()) == []
-
-
-@pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_ENDS)
-def test_a_broken_promise_about_an_end_is_named(
-    story: Callable[[], list[Event]], doctoring: Doctoring, expected: str
-) -> None:
-    found = complaints(doctoring(story()))
-    assert any(expected in each for each in found), found
 
 
 def test_an_attempt_that_was_made_once_more_may_be_reported_on_once_more() -> None:
@@ -60,87 +59,6 @@ def test_an_attempt_that_was_made_once_more_may_be_reported_on_once_more() -> No
     # Another attempt is no excuse, and neither is a request before the first report.
     assert failure_text(failed, replace(again, attempt=2))
     assert failure_text(failed, replace(again, at=again.at - 30_000))
-
-
-def recorded_late(events: list[Event]) -> list[Event]:
-    """The same, but the function was paused before it recorded that the attempt runs."""
-    return changed(lambda event: getattr(event, "before", None) == "claimed", at=NOON + 254_000)(events)
-
-
-EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
-    # A report is refused after `maxRunTime`, also by a clock that is ahead.
-    (
-        reported,
-        lambda events: in_order(within("2m", events), asked("heartbeat", 281, error="GoneError")),
-    ),
-    # `maxRunTime` begins with the consumer's answer. A function may pause before it records the attempt.
-    (
-        reported,
-        lambda events: in_order(
-            within("170s", recorded_late(events)),
-            asked("heartbeat", 299, error="GoneError"),
-        ),
-    ),
-    # An operator completed the run in time. The consumer's own report comes late, and changes nothing.
-    (
-        reported,
-        lambda events: in_order(
-            within("3m", without(of(RunAsked, verb="complete"), of(RunAnswered, state="succeeded"))(events)),
-            asked("complete", 301, None, state="succeeded", attempts=1),
-            asked("complete", 900, state="succeeded", attempts=1),
-        ),
-    ),
-    # An answer that was lost says nothing, and the action may have been done.
-    (reported, without(of(RunAnswered))),
-    # Heartbeats of an attempt that is over change nothing.
-    (silent, lambda events: in_order(events, asked("heartbeat", 308, error="GoneError"))),
-    # Notifications follow the present definition: without `onComplete` no notification is owed.
-    (
-        told_of,
-        lambda events: in_order(
-            without(of(Told, trigger_id=TRIGGER))(events),
-            written("patch", "1-a", 181, cut=NOON + 5, since=NOON - 1),
-        ),
-    ),
-    # A notification that failed is a dead letter.
-    (
-        told_of,
-        lambda events: in_order(
-            without(of(Told, trigger_id=TRIGGER))(events),
-            Buried(NOON + 300_000, TRIGGER, "The onComplete target could not be notified.", "notice"),
-        ),
-    ),
-    # A chain needs a job to follow.
-    (
-        followed_by_another,
-        lambda events: in_order(
-            without(of(Requested, due_s=900, uid="u2"))(events), Deleted(NOON + 900_040, "next", "u2")
-        ),
-    ),
-    # A message that the queue has taken has succeeded, though the answer to a copy was lost and another
-    # attempt followed.
-    (
-        silent,
-        lambda events: in_order(
-            replace(event, token=None) if isinstance(event, Requested) else event
-            for event in with_(dropped(400))(events)
-        ),
-    ),
-    # A first attempt without a claim may be under way twice, if something has doubled its message.
-    (
-        cancelled,
-        lambda events: in_order(
-            left_after_the_cancel(events), Mishap(NOON + 170_000, "copy of 30000 ms later", "queue")
-        ),
-    ),
-]
-
-
-@pytest.mark.parametrize(("story", "doctoring"), EXCUSED)
-def test_the_oracle_does_not_complain_of_an_allowed_sequel_of_an_end(
-    story: Callable[[], list[Event]], doctoring: Doctoring
-) -> None:
-    assert complaints(doctoring(story())) == []
 
 
 def test_a_run_whose_heartbeats_ended_an_hour_ago_is_overdue_while_the_wheel_stands_still() -> None:
@@ -179,3 +97,90 @@ def test_a_notification_that_waited_while_the_stack_was_off_may_meet_a_job_witho
 
     assert untold_of(changed, switched_off(100, 1))
     assert not untold_of(changed, switched_off(100, 10))
+
+
+def first_attempt() -> Requested:
+    """The attempt on which the consumer of the story `silent` could report."""
+    return next(each for each in silent() if isinstance(each, Requested) and each.token is not None)
+
+
+def test_a_retry_may_be_dropped_if_the_queue_has_taken_the_first_attempt_of_a_later_revision() -> None:
+    first = first_attempt()
+    again = replace(first, at=first.at + 10, token=None)
+    said = complaints(with_(again, dropped(400))(silent()))
+    assert not any("was dropped by its queue" in each for each in said)
+
+
+_LEFT_WITH: Final = "left with"
+
+#: A copy of the first attempt. A function claims it and gives it up.
+_COPY: Final = requested(180, late_ms=60_000)
+_CLAIM: Final = replace(run(_COPY, None, "claimed"), at=_COPY.at - 5)
+
+
+def _followed(state: str) -> list[Event]:
+    """The next job follows that end of the third minute's run, too."""
+    said = {"triggerId": TRIGGER, "attempts": 1, "state": state}
+    return link(180, at=_COPY.at + 300, data=json.dumps(said))
+
+
+def ended_twice(state: str = "failed") -> list[Event]:
+    """The third minute of followed_by_another() succeeds without a record. Its copy fails later."""
+    return in_order(
+        without(of(RunStored, run_id=RUN))(followed_by_another()),
+        _CLAIM,
+        _COPY,
+        concluded(_COPY, "failed"),
+        Buried(_COPY.at + 35, TRIGGER, "Attempt 1 of 1 failed: Response 503."),
+        replace(run(_COPY, "claimed", "failed"), reason="Attempt 1 of 1 failed: Response 503."),
+        _followed(state),
+    )
+
+
+def test_both_ends_of_an_attempt_without_a_claim_may_be_followed_under_one_id() -> None:
+    assert [each for each in complaints(ended_twice()) if _LEFT_WITH in each] == []
+
+
+@pytest.mark.parametrize(
+    "doctoring",
+    [
+        # The success was recorded, so the copy should have found its run over.
+        with_(replace(run(requested(180), None, "succeeded"), run_id=RUN)),
+        # There was no copy.
+        without(lambda event: event == _COPY),
+        # The first delivery was claimed, so the copy should have waited for its record.
+        changed(of(RunStored, state="claimed"), at=DUE - 5),
+        # The consumer of each delivery was to report.
+        changed(of(Requested, trigger_id=TRIGGER), token="shr_1"),
+        # The ends are of two attempts.
+        with_(
+            *link(
+                180,
+                at=_COPY.at + 400,
+                data=json.dumps({"triggerId": TRIGGER, "attempts": 2, "state": "failed"}),
+            )
+        ),
+        # The next job was triggered with something else.
+        with_(*link(180, at=_COPY.at + 400, data='"y"')),
+    ],
+)
+def test_other_differences_between_what_a_chain_carries_are_named(doctoring: Doctoring) -> None:
+    found = complaints(in_order(doctoring(ended_twice())))
+    assert any(_LEFT_WITH in each for each in found)
+
+
+def test_a_notification_of_no_recorded_end_is_named_though_the_attempt_left_twice() -> None:
+    assert any("it had not" in each for each in complaints(ended_twice("cancelled")))
+
+
+def test_a_success_in_time_asks_for_no_alert_and_a_deleted_job_for_none() -> None:
+    in_time = changed(of(RunStored, run_id=f"{NOON + 180_000}-0", state="succeeded"), ended_at=NOON + 240_000)
+    assert complaints(without(of(Alerted))(in_time(watched()))) == []
+    gone = without(of(Alerted), of(Requested, due_s=900), of(RunStored, run_id=f"{NOON + 900_000}-0"))
+    said = complaints(in_order(gone(watched()), deleted(899)))
+    assert not any("alert" in each for each in said)
+
+
+def test_an_alert_that_is_tried_again_is_one_alert() -> None:
+    again = replace(ALERT, at=ALERT.at + 5_000, attempt=2)
+    assert complaints(with_(again)(watched())) == []

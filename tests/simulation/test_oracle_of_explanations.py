@@ -1,15 +1,35 @@
-"""The oracle asks that explanations agree with the trace, and that each run that needs a look has a flag."""
+"""The oracle asks that explanations, forecasts, flags and counts agree with the trace."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from tests.simulation.oracle.explain import Explained, explanations_are_true, runs_that_need_a_look_are_listed
+from tests.simulation.oracle.explain import (
+    Explained,
+    Forecasted,
+    counts_are_what_consumers_saw,
+    explanations_are_true,
+    forecast_is_what_jobs_owe,
+    runs_that_need_a_look_are_listed,
+)
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.simulation import run
 from tests.simulation.traces import stories
-from tests.simulation.traces.losses import TimersLost
+from tests.simulation.traces.rare_events import TimersLost
 from tests.simulation.traces.stories import NOON, THROUGH, UID
-from tests.simulation.traces.trace import Deleted, Event, RunStored, TimerStored, Verb
+from tests.simulation.traces.trace import (
+    Concluded,
+    Deleted,
+    Event,
+    Mishap,
+    RunAsked,
+    RunStored,
+    TimerStored,
+    Verb,
+)
+
+from sweephand.model.counters import Stats
 
 MINUTE = 60_000
 DUE = NOON + MINUTE
@@ -117,3 +137,91 @@ def test_a_job_that_expired_may_seem_deleted_and_one_that_was_deleted_later_may_
     gone = Deleted(NOON + 20 * MINUTE, "job", UID, verb)
     asked = [Explained("job", NOON + 2 * MINUTE, "deleted", None)]
     assert (list(explanations_are_true(tale([created, gone]), asked)) == []) == is_true
+
+
+#: A job that fires every minute.
+THERE: list[Event] = [stories.written("create", "1-a", 0)]
+PAUSED: list[Event] = [*THERE, stories.written("pause", "1-a", 10, paused_at=10)]
+OWED = {0: 5, 1: 5, 2: 2}
+
+
+def complaints_of_forecast(
+    events: list[Event], triggers: Mapping[int, int], jobs: int = 1, paused: int = 0
+) -> list[str]:
+    since = NOON + 60 * MINUTE
+    said = Forecasted(since, since + 12 * MINUTE, 5 * MINUTE, triggers, jobs, paused)
+    return list(forecast_is_what_jobs_owe(Tale(events, THROUGH, None), said))
+
+
+def test_a_forecast_of_what_is_owed_is_true() -> None:
+    assert complaints_of_forecast(THERE, OWED) == []
+    assert complaints_of_forecast(PAUSED, {}, 0, 1) == []
+
+
+@pytest.mark.parametrize("triggers", [{}, {0: 5, 1: 5}, {0: 5, 1: 5, 2: 3}, {0: 12}])
+def test_other_triggers_are_named(triggers: dict[int, int]) -> None:
+    [said] = complaints_of_forecast(THERE, triggers)
+    assert f"the jobs owe {OWED}" in said
+
+
+def test_a_paused_job_owes_nothing_and_jobs_are_counted() -> None:
+    found = complaints_of_forecast(PAUSED, OWED)
+    assert any("there are 0 and 1" in each for each in found)
+    assert any("the jobs owe {}" in each for each in found)
+
+
+REQUEST = stories.requested(60)
+TAKEN = Concluded(REQUEST.at, REQUEST.uid, REQUEST.trigger_id, 1, "succeeded")
+REFUSED = Concluded(REQUEST.at, REQUEST.uid, REQUEST.trigger_id, 2, "failed")
+ONE_OF_EACH = Stats(Counter({"succeeded": 1, "retrying": 1}), Counter({10: 1}))
+
+
+def complaints_of_counts(counted: Stats, *more: Event, uncounted: int = 0) -> list[str]:
+    tale = Tale([REQUEST, TAKEN, REFUSED, *more], THROUGH, None)
+    return list(counts_are_what_consumers_saw(tale, counted, uncounted))
+
+
+def test_counts_of_what_happened_are_true() -> None:
+    assert complaints_of_counts(ONE_OF_EACH) == []
+
+
+@pytest.mark.parametrize(
+    "counted",
+    [
+        Stats(Counter({"succeeded": 2, "retrying": 1}), Counter({10: 1})),
+        Stats(Counter({"succeeded": 1, "retrying": 1}), Counter({10: 1, 15: 1})),
+        Stats(Counter({"retrying": 1}), Counter({10: 1})),
+        Stats(Counter({"succeeded": 1}), Counter({10: 1})),
+    ],
+)
+def test_what_is_counted_too_often_or_not_at_all_is_found(counted: Stats) -> None:
+    assert len(complaints_of_counts(counted)) == 1
+
+
+def test_a_callback_that_comes_before_the_answer_is_lost_rules() -> None:
+    nothing_refused = Stats(Counter({"succeeded": 1}), Counter({10: 1}))
+    run_id = REFUSED.trigger_id.removeprefix(f"{REFUSED.uid}-")
+    before = RunAsked(REFUSED.at - 1, "complete", "job", REFUSED.uid, run_id, REFUSED.attempt)
+    assert complaints_of_counts(nothing_refused, before) == []
+    others = (
+        replace(before, at=REFUSED.at),
+        replace(before, attempt=1),
+        replace(before, run_id=f"{run_id}0"),
+        replace(before, uid="other"),
+    )
+    assert all(complaints_of_counts(nothing_refused, each) for each in others)
+
+
+@pytest.mark.parametrize(
+    "mishap",
+    [
+        Mishap(NOON, "kill", "deliver 4 before runs.record"),
+        Mishap(NOON, "outage of 5000 ms", "jobs, runs"),
+    ],
+)
+def test_trouble_of_a_delivery_may_lose_counts_and_adds_none(mishap: Mishap) -> None:
+    nothing = Stats(Counter(), Counter())
+    assert complaints_of_counts(nothing, mishap) == []
+    assert complaints_of_counts(nothing, uncounted=1) == []
+    assert complaints_of_counts(nothing, Mishap(NOON, "kill", "sweep 1 before timers.put"))
+    assert complaints_of_counts(Stats(Counter({"succeeded": 2}), Counter()), mishap)

@@ -1,4 +1,6 @@
-"""The resources for which CloudFormation asks a function of the stack, and waits for its answer."""
+"""The resources of the template can be made one after the other, some by functions of the stack."""
+
+from graphlib import TopologicalSorter
 
 import pytest
 from tests.template.stack import Stack, told
@@ -27,3 +29,11 @@ def test_cloudformation_waits_for_a_second_try_of_the_function(stack: Stack, nam
     properties = stack.properties(name)
     function = stack.properties(told(properties["ServiceToken"]).removesuffix("Aliaslive"))
     assert properties["ServiceTimeout"] >= function["Timeout"] + RETRY_S + function["Timeout"]
+
+
+def test_no_resource_depends_on_itself_whatever_the_parameters_are(stack: Stack) -> None:
+    depends = stack.dependencies()
+    assert "DeliverFunctionAliaslive" in depends["TickRole"]
+    assert "PayloadTablesRights" in {name for each in depends.values() for name in each}
+    order = list(TopologicalSorter(depends).static_order())  # CycleError names the circle
+    assert order.index("DeliverFunctionAliaslive") < order.index("ApiFunctionAliaslive")

@@ -1,12 +1,13 @@
-"""How packs are stored: their columns and their size."""
+"""How packs are stored, and timers that are damaged or of a newer version."""
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.contract.builders import NOON, pack, timer
+from tests.contract.builders import NOON, batch_timer, deadline_timer, pack, retry_timer, timer
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.dynamodb_tables import size_of
 from tests.fakes.engines import Dynamo, on_fake
@@ -15,8 +16,11 @@ from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
 from sweephand.model.job import JobKey
-from sweephand.model.timer import Cursor, OccurrenceTimer, TimerPack, UnreadTimer, pack_key
+from sweephand.model.timer import Cursor, OccurrenceTimer, Timer, TimerPack, UnreadTimer, pack_key
+from sweephand.model.trigger import FailureMessage
+from sweephand.model.wire import encode
 from sweephand.schedules import Batch, Occurrence, Series
+from sweephand.storage import timers as storage
 from sweephand.storage.timers import VERSION
 
 PUT_OFF_MS = 5 * MINUTE_MS
@@ -135,3 +139,110 @@ def test_the_timers_of_a_pack_that_an_earlier_version_put_off_are_due_at_its_new
     assert isinstance(after, TimerPack)
     assert {each.put_off_to for each in after.timers} == {unread.due_at + PUT_OFF_MS}
     assert {each._replace(put_off_to=None) for each in after.timers} == set(written.timers)
+
+
+DAMAGES: tuple[Mapping[str, Any], ...] = ({"q": {"S": "x"}}, {"d": {"S": "soon"}}, {"u": {"NULL": True}})
+
+#: No JSON, no message, a message of a kind that no timer carries, and no message at all.
+DAMAGED_MESSAGES: tuple[Mapping[str, Any], ...] = (
+    {"m": {"S": "{"}},
+    {"m": {"S": '{"v":1}'}},
+    {"m": {"S": encode(FailureMessage(retry_timer().message.trigger, 1, "", is_final=False, not_before=0))}},
+    {"m": {"NULL": True}},
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "damage"),
+    [
+        *((timer(), damage) for damage in DAMAGES),
+        *((retry_timer(), damage) for damage in DAMAGED_MESSAGES),
+        *((deadline_timer(), damage) for damage in DAMAGED_MESSAGES),
+    ],
+    ids=str,
+)
+def test_a_damaged_item_is_reported_and_reads_back_once_it_is_repaired(
+    on_moto: Dynamo, written: Timer, damage: Mapping[str, Any]
+) -> None:
+    store, client, table = on_moto.stores().timers, on_moto.client, on_moto.timers_table
+    store.put([written, timer(NOON + 1, name="other")])
+    sound = client.get_item(TableName=table, Key={"pk": {"S": "shard#0003"}, "sk": {"S": written.sort_key}})[
+        "Item"
+    ]
+    client.put_item(TableName=table, Item={**sound, **damage})
+    found, other = store.page(3, Cursor(), NOON + HOUR_MS, 10)
+    assert isinstance(found, UnreadTimer)
+    assert found.why
+    assert (found.sort_key, found.due_at) == (written.sort_key, written.due_at)
+    assert other == timer(NOON + 1, name="other")
+    copy = found.put_off(5 * MINUTE_MS)
+    store.put([copy])
+    (again,) = store.page(3, Cursor(other.sort_key), NOON + HOUR_MS, 10)
+    assert isinstance(again, UnreadTimer)
+    key = {"pk": {"S": "shard#0003"}, "sk": {"S": copy.sort_key}}
+    stored = client.get_item(TableName=table, Key=key)["Item"]
+    client.put_item(TableName=table, Item={**stored, **{name: sound[name] for name in damage}})
+    (read,) = store.page(3, Cursor(other.sort_key), NOON + HOUR_MS, 10)
+    assert not isinstance(read, UnreadTimer | TimerPack)
+    assert (read.key, read.sort_key) == (written.key, copy.sort_key)
+
+
+#: What only the newer version knows, of every kind that there is.
+NEW: dict[str, Any] = {
+    "zb": {"B": b"\x00\xff"},
+    "zc": {"BS": [b"\x01"]},
+    "zl": {"L": [{"B": b"a"}, {"N": "1"}, {"M": {"x": {"B": b"b"}, "y": {"NULL": True}}}]},
+    "zt": {"BOOL": False},
+    "zs": {"SS": ["a", "b"]},
+}
+EVERY: list[Timer] = [timer(), batch_timer(0), retry_timer(), deadline_timer()]
+
+
+def page(dynamo: Dynamo, cursor: Cursor = Cursor()) -> Any:  # noqa: B008 - a constant
+    return dynamo.stores().timers.page(3, cursor, NOON + HOUR_MS, 10)
+
+
+def written_by_newer(dynamo: Dynamo, written: Timer) -> UnreadTimer:
+    """The timer as the next version would write it, with something that only that version knows."""
+    dynamo.stores().timers.put([written])
+    [item] = dynamo.client.scan(TableName=dynamo.timers_table)["Items"]
+    newer: Any = {**item, "v": {"N": str(storage.VERSION + 1)}, **NEW}
+    dynamo.client.put_item(TableName=dynamo.timers_table, Item=newer)
+    [unread] = page(dynamo)
+    assert isinstance(unread, UnreadTimer)
+    assert (unread.sort_key, unread.shard, unread.due_at) == (written.sort_key, 3, written.due_at)
+    return unread
+
+
+@pytest.mark.parametrize("written", EVERY)
+def test_the_copy_of_a_newer_timer_has_all_its_attributes_and_its_own_expiry(
+    on_moto: Dynamo, written: Timer
+) -> None:
+    unread = written_by_newer(on_moto, written)
+    copy = unread.put_off(PUT_OFF_MS)
+    for _ in range(2):  # whoever repeats the page writes the same
+        on_moto.stores().timers.put([copy])
+    items = on_moto.client.scan(TableName=on_moto.timers_table)["Items"]
+    [stored] = [item for item in items if item["sk"]["S"] == copy.sort_key]
+    expires_s = (NOON + PUT_OFF_MS + TIMER_RETENTION_MS) // 1_000
+    assert len(items) == 2
+    [before] = [item for item in items if item["sk"]["S"] == unread.sort_key]
+    assert NEW.items() <= stored.items()
+    assert stored == {**before, "sk": {"S": copy.sort_key}, "expires_at": {"N": str(expires_s)}}
+
+
+@pytest.mark.parametrize("written", EVERY)
+def test_the_newer_version_reads_a_copy_at_its_new_place_and_moves_past_it(
+    on_moto: Dynamo, written: Timer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = written_by_newer(on_moto, written).put_off(PUT_OFF_MS)
+    on_moto.stores().timers.put([copy])
+    monkeypatch.setattr(storage, "VERSION", storage.VERSION + 1)
+    after = Cursor(written.sort_key)
+    [found] = page(on_moto, after)
+    assert (found.sort_key, found.due_at) == (copy.sort_key, written.due_at + PUT_OFF_MS)
+    if isinstance(written, OccurrenceTimer):
+        assert found == written._replace(put_off_to=written.due_at + PUT_OFF_MS, stored_key=copy.sort_key)
+    else:
+        assert found == written._replace(stored_key=copy.sort_key)
+    assert not page(on_moto, Cursor(found.sort_key))

@@ -5,7 +5,18 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import Deferred, Instead, Ports, built, everywhere, mutation
+from tests.simulation.mutations.registry import (
+    Broken,
+    Deferred,
+    Instead,
+    Ports,
+    built,
+    everywhere,
+    mutation,
+    together,
+    wrapping,
+    wrapping_in,
+)
 from tests.simulation.world.processes import LIMITS_MS
 
 from sweephand.base.concurrency import always
@@ -20,7 +31,7 @@ from sweephand.wheel.arm import split_range
 
 
 @mutation("A job is committed before it is armed")
-def commits_before_arming() -> Iterator[None]:
+def commits_before_arming() -> Broken:
     def change(ports: Ports) -> None:
         deferred, jobs = Deferred(), ports["jobs"]
 
@@ -33,45 +44,39 @@ def commits_before_arming() -> Iterator[None]:
         ports["timers"] = Instead(ports["timers"], put=deferred.of(ports["timers"].put))
         ports["queue"] = Instead(ports["queue"], send=deferred.of(ports["queue"].send))
 
-    with built(Commits, change):
-        yield
+    return built(Commits, change)
 
 
 @mutation("The API has no time limit")
-def has_no_time_limit() -> Iterator[None]:
-    with patch.dict(LIMITS_MS, {"api": HOUR_MS}), everywhere("REQUEST_TIME_LIMIT_MS", HOUR_MS):
-        yield
+def has_no_time_limit() -> Broken:
+    return together(patch.dict(LIMITS_MS, {"api": HOUR_MS}), everywhere("REQUEST_TIME_LIMIT_MS", HOUR_MS))
 
 
 @mutation(
     "The API does not give up by itself before Lambda ends its function",
     masked_by="the function's time limit: the caller has no answer, that is all",
 )
-def does_not_give_up() -> Iterator[None]:
-    with everywhere("REQUEST_TIME_LIMIT_MS", HOUR_MS):
-        yield
+def does_not_give_up() -> Broken:
+    return everywhere("REQUEST_TIME_LIMIT_MS", HOUR_MS)
 
 
 @mutation(
     "Lambda does not end the API's function at a time limit",
     masked_by="each write asks the clock as it leaves, so that a function that goes on late commits nothing",
 )
-def is_not_ended() -> Iterator[None]:
-    with patch.dict(LIMITS_MS, {"api": HOUR_MS}):
-        yield
+def is_not_ended() -> Broken:
+    return patch.dict(LIMITS_MS, {"api": HOUR_MS})
 
 
 @mutation("A function that is thawed late commits without another look at its clock")
-def commits_when_thawed() -> Iterator[None]:
-    with (
-        patch.dict(LIMITS_MS, {"api": HOUR_MS}),
-        patch.object(commit, "within_time_limit", lambda *_: always),
-    ):
-        yield
+def commits_when_thawed() -> Broken:
+    return together(
+        patch.dict(LIMITS_MS, {"api": HOUR_MS}), patch.object(commit, "within_time_limit", lambda *_: always)
+    )
 
 
 @mutation("A write of a job has no condition on the stored version")
-def overwrites() -> Iterator[None]:
+def overwrites() -> Broken:
     def change(ports: Ports) -> None:
         jobs = ports["jobs"]
 
@@ -83,72 +88,49 @@ def overwrites() -> Iterator[None]:
 
         ports["jobs"] = Instead(jobs, put=put)
 
-    with built(Commits, change):
-        yield
+    return built(Commits, change)
 
 
 @mutation("A trigger of an earlier revision is judged by the newest cut")
-def judges_by_newest_cut() -> Iterator[None]:
-    find = Job.revision
-
-    def revision(job: Job, rev: str) -> Revision | None:
-        found = find(job, rev)
-        return found if found is None or found.until is None else found._replace(until=job.cut)
-
-    with patch.object(Job, "revision", revision):
-        yield
+@wrapping(Job, "revision")
+def judges_by_newest_cut(find: Callable[..., Revision | None], job: Job, rev: str) -> Revision | None:
+    found = find(job, rev)
+    return found if found is None or found.until is None else found._replace(until=job.cut)
 
 
 @mutation("The direct window is as long as the horizon (180 s)")
-def arms_up_to_horizon() -> Iterator[None]:
-    with everywhere("DIRECT_WINDOW_MS", 180 * SECOND_MS):
-        yield
+def arms_up_to_horizon() -> Broken:
+    return everywhere("DIRECT_WINDOW_MS", 180 * SECOND_MS)
 
 
 @mutation("The direct window leaves no margin for clocks that differ (205 s)")
-def arms_without_room_for_skew() -> Iterator[None]:
-    with everywhere("DIRECT_WINDOW_MS", 205 * SECOND_MS):
-        yield
+def arms_without_room_for_skew() -> Broken:
+    return everywhere("DIRECT_WINDOW_MS", 205 * SECOND_MS)
 
 
 @mutation("A range is split without its last part")
-def loses_last_part() -> Iterator[None]:
+def loses_last_part() -> Broken:
     def shortened(message: RangeMessage) -> Iterator[Message]:
         parts = list(split_range(message))
         return iter(parts[:-1] or parts)
 
-    with everywhere("split_range", shortened):
-        yield
+    return everywhere("split_range", shortened)
 
 
 @mutation("A resume records the skipped misfires only after its commit, if it still can")
-def records_skips_at_best() -> Iterator[None]:
-    arm = Commits._arm
-
-    def armed(commits: Commits, draft: Draft) -> None:
-        arm(commits, replace(draft, skipped=None))
-
-    with patch.object(Commits, "_arm", armed):
-        yield
+@wrapping(Commits, "_arm")
+def records_skips_at_best(arm: Callable[..., None], commits: Commits, draft: Draft) -> None:
+    arm(commits, replace(draft, skipped=None))
 
 
 @mutation("Each write of a job begins a new series")
-def moves_anchor() -> Iterator[None]:
-    with patch.object(Definition, "has_same_timing", lambda *_: False):
-        yield
+def moves_anchor() -> Broken:
+    return patch.object(Definition, "has_same_timing", lambda *_: False)
 
 
 @mutation("A cut may lie before the previous cut")
-def cuts_backwards() -> Iterator[None]:
-    def change(ports: Ports) -> None:
-        jobs = ports["jobs"]
-
-        def get(*args: Any) -> Job | None:
-            job: Job | None = jobs.get(*args)
-            # Every clock is then past the cut that the writer compares with.
-            return job and replace(job, cut=0)
-
-        ports["jobs"] = Instead(jobs, get=get)
-
-    with built(Writer, change):
-        yield
+@wrapping_in(Writer, "jobs", "get")
+def cuts_backwards(get: Callable[..., Job | None], *args: Any) -> Job | None:
+    job: Job | None = get(*args)
+    # Every clock is then past the cut that the writer compares with.
+    return job and replace(job, cut=0)

@@ -1,11 +1,10 @@
 """Errors of the audit of jobs: which jobs it takes for unarmed, and from when on it arms them."""
 
-from collections.abc import Iterator
 from typing import Any, Final
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import everywhere, mutation
-from tests.simulation.workload.audits import FIRST_WITH_AUDITS
+from tests.simulation.mutations.registry import Broken, everywhere, mutation, together
+from tests.simulation.workload.drills import FIRST_WITH_AUDITS
 
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.timer import bucket_of
@@ -19,26 +18,23 @@ _UNIT: Final = "tests/unit/runs/test_audit.py::"
 
 
 @mutation("An audit skips the jobs whose timers are lost", first=FIRST_WITH_AUDITS)
-def skips_jobs() -> Iterator[None]:
-    with patch.object(Auditor, "_suspects", lambda *_: ()):
-        yield
+def skips_jobs() -> Broken:
+    return patch.object(Auditor, "_suspects", lambda *_: ())
 
 
 @mutation("An audit arms a job from the present instant on", first=FIRST_WITH_AUDITS)
-def arms_lost_jobs_from_now() -> Iterator[None]:
-    with patch.object(Auditor, "_lost_since", lambda _, __, timer: timer.first.at + 1):
-        yield
+def arms_lost_jobs_from_now() -> Broken:
+    return patch.object(Auditor, "_lost_since", lambda _, __, timer: timer.first.at + 1)
 
 
 @mutation(
     "An audit judges a job by triggers that went to the queue when it was armed", first=FIRST_WITH_AUDITS
 )
-def judges_what_went_to_the_queue() -> Iterator[None]:
-    with (
+def judges_what_went_to_the_queue() -> Broken:
+    return together(
         everywhere("timed_from", lambda job: bucket_of(job.cut)),
         everywhere("armed_from", lambda job: job.cut),
-    ):
-        yield
+    )
 
 
 @mutation(
@@ -46,9 +42,8 @@ def judges_what_went_to_the_queue() -> Iterator[None]:
     first=FIRST_WITH_AUDITS,
     shown_by=_UNIT + "test_jobs_of_a_shard_that_is_not_swept_are_not_judged",
 )
-def judges_late_shards() -> Iterator[None]:
-    with patch.object(auditing._Part, "is_late", lambda *_: False):
-        yield
+def judges_late_shards() -> Broken:
+    return patch.object(auditing._Part, "is_late", lambda *_: False)
 
 
 @mutation(
@@ -56,9 +51,8 @@ def judges_late_shards() -> Iterator[None]:
     first=FIRST_WITH_AUDITS,
     shown_by=_UNIT + "test_the_job_and_its_timer_are_read_again_before_it_is_armed",
 )
-def does_not_read_again() -> Iterator[None]:
-    with patch.object(Auditor, "_certain", lambda _, suspects, __: suspects):
-        yield
+def does_not_read_again() -> Broken:
+    return patch.object(Auditor, "_certain", lambda _, suspects, __: suspects)
 
 
 @mutation(
@@ -66,9 +60,8 @@ def does_not_read_again() -> Iterator[None]:
     first=FIRST_WITH_AUDITS,
     shown_by=_UNIT + "test_a_timer_that_was_put_off_is_not_lost",
 )
-def takes_put_off_timers_for_lost() -> Iterator[None]:
-    with patch.object(auditing._Part, "may_be_put_off", lambda *_: False):
-        yield
+def takes_put_off_timers_for_lost() -> Broken:
+    return patch.object(auditing._Part, "may_be_put_off", lambda *_: False)
 
 
 @mutation(
@@ -76,7 +69,7 @@ def takes_put_off_timers_for_lost() -> Iterator[None]:
     first=FIRST_WITH_AUDITS,
     shown_by=_UNIT + "test_an_audit_finds_nothing_after_an_audit",
 )
-def looks_one_bucket_too_late() -> Iterator[None]:
+def looks_one_bucket_too_late() -> Broken:
     whole: Any = rebuild.timer_from
 
     def later(job: Any, at: int) -> Any:
@@ -87,8 +80,7 @@ def looks_one_bucket_too_late() -> Iterator[None]:
             else found._replace(first=found.first._replace(due_at=found.first.at + BUCKET_MS))
         )
 
-    with patch.object(rebuild, "timer_from", later):
-        yield
+    return patch.object(rebuild, "timer_from", later)
 
 
 @mutation(
@@ -97,7 +89,7 @@ def looks_one_bucket_too_late() -> Iterator[None]:
     shown_by="tests/unit/runs/test_audit_rounds.py::"
     "test_a_round_goes_through_all_jobs_and_the_next_one_begins_a_week_later",
 )
-def forgets_its_position() -> Iterator[None]:
+def forgets_its_position() -> Broken:
     step: Any = AuditRounds.step
 
     def forgetting(self: Any) -> Any:
@@ -106,8 +98,7 @@ def forgets_its_position() -> Iterator[None]:
             self._rounds.put(stored._replace(progress=BEGINNING), stored.version)
         return step(self)
 
-    with patch.object(AuditRounds, "step", forgetting):
-        yield
+    return patch.object(AuditRounds, "step", forgetting)
 
 
 @mutation(
@@ -115,6 +106,5 @@ def forgets_its_position() -> Iterator[None]:
     first=FIRST_WITH_AUDITS,
     shown_by="tests/unit/runs/test_audit_runs.py::test_a_run_whose_message_was_lost_comes_to_its_end",
 )
-def leaves_lost_runs() -> Iterator[None]:
-    with patch.object(LostRuns, "message", lambda *_: None):
-        yield
+def leaves_lost_runs() -> Broken:
+    return patch.object(LostRuns, "message", lambda *_: None)

@@ -1,10 +1,10 @@
 """What may be wrong with bundles: acknowledging, splitting, reading and waiting."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import everywhere, mutation
+from tests.simulation.mutations.registry import Broken, everywhere, mutation, replacing, together, wrapping
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model import wire
@@ -16,7 +16,7 @@ from sweephand.runs.intake import Intake
 from sweephand.runs.received import Handled, Outcome, Received
 
 
-def _opening(change: Callable[[Intake, Received, BundleMessage], Handled | None]) -> Any:
+def _opening(change: Callable[[Intake, Received, BundleMessage], Handled | None]) -> Broken:
     """Before a bundle is opened or sent again whole, `change` may deal with it."""
     whole = Intake._whole
 
@@ -27,45 +27,35 @@ def _opening(change: Callable[[Intake, Received, BundleMessage], Handled | None]
 
 
 @mutation("A bundle is acknowledged before its triggers are settled")
-def acknowledges_bundles_first() -> Iterator[None]:
+def acknowledges_bundles_first() -> Broken:
     def acknowledge(handler: Intake, received: Received, _: BundleMessage) -> None:
         handler._queue.acknowledge([received.receipt])
 
-    with _opening(acknowledge):
-        yield
+    return _opening(acknowledge)
 
 
 @mutation("A bundle that is received again is not split, so a poison trigger ends the others too")
-def splits_no_bundle() -> Iterator[None]:
-    whole = Intake._whole
-
-    def opened(handler: Intake, received: Received, bundle: BundleMessage) -> Handled | None:
-        return whole(handler, received._replace(receives=1), bundle)
-
-    with patch.object(Intake, "_whole", opened):
-        yield
+@wrapping(Intake, "_whole")
+def splits_no_bundle(
+    whole: Callable[..., Handled | None], handler: Intake, received: Received, bundle: BundleMessage
+) -> Handled | None:
+    return whole(handler, received._replace(receives=1), bundle)
 
 
 @mutation("The triggers of a bundle that is received again lose their counts of crashes")
-def forgets_crashes_of_bundles() -> Iterator[None]:
-    with everywhere("singles_of", lambda bundle, _: list(bundle.triggers)):
-        yield
+def forgets_crashes_of_bundles() -> Broken:
+    return everywhere("singles_of", lambda bundle, _: list(bundle.triggers))
 
 
 @mutation("The triggers of a bundle are delivered when the first of them is due")
-def delivers_bundles_at_once() -> Iterator[None]:
-    read = wire.read_bundle
-
-    def together(fields: Any) -> BundleMessage:
-        bundle = read(fields)
-        return BundleMessage(tuple(each._replace(not_before=bundle.not_before) for each in bundle.triggers))
-
-    with patch.object(wire, "read_bundle", together):
-        yield
+@wrapping(wire, "read_bundle")
+def delivers_bundles_at_once(read: Callable[..., BundleMessage], fields: Any) -> BundleMessage:
+    bundle = read(fields)
+    return BundleMessage(tuple(each._replace(not_before=bundle.not_before) for each in bundle.triggers))
 
 
 @mutation("The jobs of a bundle are read once, when it arrives")
-def reads_jobs_once_for_a_bundle() -> Iterator[None]:
+def reads_jobs_once_for_a_bundle() -> Broken:
     work, read_jobs = Pending.work, ReadGroup._read
     last_at: dict[ReadGroup, Instant] = {}
 
@@ -85,18 +75,14 @@ def reads_jobs_once_for_a_bundle() -> Iterator[None]:
             pending.group._clock.wait_until(pending.message.not_before)
         return found
 
-    with (
+    return together(
         patch.object(ReadGroup, "takes", takes),
         patch.object(ReadGroup, "_read", read_early),
         patch.object(Pending, "work", wait),
-    ):
-        yield
+    )
 
 
 @mutation("A trigger that waits too long for a thread is not sent to another function")
-def drops_what_gets_no_thread() -> Iterator[None]:
-    def done(_: Intake, late: Sequence[Pending]) -> list[Handled]:
-        return [Handled(each.received, Outcome("postponed")) for each in late]
-
-    with patch.object(Intake, "_send_late", done):
-        yield
+@replacing(Intake, "_send_late")
+def drops_what_gets_no_thread(_: Intake, late: Sequence[Pending]) -> list[Handled]:
+    return [Handled(each.received, Outcome("postponed")) for each in late]

@@ -1,10 +1,10 @@
 """Errors of lanes: triggers without their lane, lanes that are starved, and messages of another lane."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import mutation
+from tests.simulation.mutations.registry import Broken, mutation, replacing
 from tests.simulation.workload.lanes import FIRST_WITH_LANES
 from tests.simulation.world.deliveries import Deliveries
 
@@ -12,28 +12,23 @@ from sweephand.model.policy_names import Lanes
 
 
 @mutation("The sweeper does not give triggers the lane of their job", first=FIRST_WITH_LANES)
-def sweeps_without_lanes() -> Iterator[None]:
-    with patch("sweephand.wheel.sweep.set_lanes", lambda *_: None):
-        yield
+def sweeps_without_lanes() -> Broken:
+    return patch("sweephand.wheel.sweep.set_lanes", lambda *_: None)
 
 
 @mutation("Every message is sent to the lane of low triggers", first=FIRST_WITH_LANES)
-def starves_lanes() -> Iterator[None]:
-    with patch.object(Lanes, "url_of", lambda lanes, _: lanes.low or lanes.normal):
-        yield
+def starves_lanes() -> Broken:
+    return patch.object(Lanes, "url_of", lambda lanes, _: lanes.low or lanes.normal)
 
 
 @mutation("A message of any lane is acknowledged in the normal one", first=FIRST_WITH_LANES)
-def acknowledges_in_one_lane() -> Iterator[None]:
-    def by_url(lanes: Lanes, receipts: Iterable[str]) -> dict[str, list[str]]:
-        return {lanes.normal: [each.rpartition(" ")[2] for each in receipts]}
-
-    with patch.object(Lanes, "by_url", by_url):
-        yield
+@replacing(Lanes, "by_url")
+def acknowledges_in_one_lane(lanes: Lanes, receipts: Iterable[str]) -> dict[str, list[str]]:
+    return {lanes.normal: [each.rpartition(" ")[2] for each in receipts]}
 
 
 @mutation("All lanes share the functions of one lane, so that one of them is starved", first=FIRST_WITH_LANES)
-def shares_functions() -> Iterator[None]:
+def shares_functions() -> Broken:
     lanes: list[Deliveries] = []
     make: Any = Deliveries.__init__
     end = Deliveries._is_over
@@ -52,5 +47,4 @@ def shares_functions() -> Iterator[None]:
                 each._is_waited_for = False
                 each.seen(each._scheduler.now)
 
-    with patch.multiple(Deliveries, __init__=made, _is_full=is_full, _is_over=is_over):
-        yield
+    return patch.multiple(Deliveries, __init__=made, _is_full=is_full, _is_over=is_over)

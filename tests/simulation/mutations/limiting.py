@@ -1,11 +1,11 @@
 """Errors of flow policies: slots that are not asked for, kept or freed, and lines that lose triggers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import everywhere, mutation
+from tests.simulation.mutations.registry import Broken, everywhere, mutation, together, wrapping
 from tests.simulation.workload.policies import FIRST_WITH_POLICY
 
 from sweephand.flow.direct_slots import DirectSlots
@@ -27,75 +27,65 @@ _BOUNDLESS: Final = 1_000
 @mutation(
     "The delivery function delivers triggers of a job with a policy without a permit", first=FIRST_WITH_POLICY
 )
-def asks_for_no_permit() -> Iterator[None]:
-    alive = Gates.alive
-
-    def unlimited(self: Gates, delivery: Delivery) -> Delivery | Stop:
-        read = delivery.read
-        if delivery.permit is None and read.job is not None:
-            written = {name: value for name, value in read.job.definition.written.items() if name != "policy"}
-            job = replace(read.job, definition=replace(read.job.definition, written=written))
-            delivery = delivery._replace(read=read._replace(job=job))
-        return alive(self, delivery)
-
-    with patch.object(Gates, "alive", unlimited):
-        yield
+@wrapping(Gates, "alive")
+def asks_for_no_permit(
+    alive: Callable[..., Delivery | Stop], self: Gates, delivery: Delivery
+) -> Delivery | Stop:
+    read = delivery.read
+    if delivery.permit is None and read.job is not None:
+        written = {name: value for name, value in read.job.definition.written.items() if name != "policy"}
+        job = replace(read.job, definition=replace(read.job.definition, written=written))
+        delivery = delivery._replace(read=read._replace(job=job))
+    return alive(self, delivery)
 
 
 @mutation("A function opens requests for which it has no slots", first=FIRST_WITH_POLICY)
-def counts_no_open_requests() -> Iterator[None]:
-    with patch.object(HeldSlots, "size", property(lambda _: _BOUNDLESS)):
-        yield
+def counts_no_open_requests() -> Broken:
+    return patch.object(HeldSlots, "size", property(lambda _: _BOUNDLESS))
 
 
 @mutation("An asynchronous run keeps its slot only until its consumer has answered", first=FIRST_WITH_POLICY)
-def frees_permits_at_the_answer() -> Iterator[None]:
-    with patch.object(Permit, "keep", lambda *_: True):
-        yield
+def frees_permits_at_the_answer() -> Broken:
+    return patch.object(Permit, "keep", lambda *_: True)
 
 
 @mutation("Nobody frees the slot of a run that is over", first=FIRST_WITH_POLICY)
-def frees_no_permits() -> Iterator[None]:
-    with everywhere("give_back_of_run", lambda *_: None):
-        yield
+def frees_no_permits() -> Broken:
+    return everywhere("give_back_of_run", lambda *_: None)
 
 
 @mutation("Triggers that wait for a policy are put into no line", first=FIRST_WITH_POLICY)
-def puts_nothing_into_the_line() -> Iterator[None]:
-    with patch.object(FlowGates, "enqueue", lambda *_: None):
-        yield
+def puts_nothing_into_the_line() -> Broken:
+    return patch.object(FlowGates, "enqueue", lambda *_: None)
 
 
 @mutation("A message is acknowledged before the line of a policy holds its triggers", first=FIRST_WITH_POLICY)
-def acknowledges_before_the_line_has_it() -> Iterator[None]:
-    put = Intake._put_into_lines
-
-    def acknowledged(handler: Intake, handled: Sequence[Handled]) -> list[Handled]:
-        lined = [each for each in handled if each.outcome.into is not None]
-        handler._queue.acknowledge([each.received.receipt for each in lined])
-        return put(handler, handled)
-
-    with patch.object(Intake, "_put_into_lines", acknowledged):
-        yield
+@wrapping(Intake, "_put_into_lines")
+def acknowledges_before_the_line_has_it(
+    put: Callable[..., list[Handled]], handler: Intake, handled: Sequence[Handled]
+) -> list[Handled]:
+    lined = [each for each in handled if each.outcome.into is not None]
+    handler._queue.acknowledge([each.received.receipt for each in lined])
+    return put(handler, handled)
 
 
 @mutation("A function deletes an entry and does not mark the runs that are over", first=FIRST_WITH_POLICY)
-def marks_no_progress_of_entries() -> Iterator[None]:
-    with patch.object(LineDelivery, "flush", lambda _: None):
-        yield
+def marks_no_progress_of_entries() -> Broken:
+    return patch.object(LineDelivery, "flush", lambda _: None)
 
 
 @mutation("A trigger that need not wait takes a slot of a full gate", first=FIRST_WITH_POLICY)
-def takes_slots_that_are_not_free() -> Iterator[None]:
+def takes_slots_that_are_not_free() -> Broken:
     def boundless(change: GateChange, *_: object) -> GateChange:
         return change
 
-    with everywhere("with_expired", boundless), patch.object(Gate, "free", lambda _, share, __: share):
-        yield
+    return together(
+        everywhere("with_expired", boundless), patch.object(Gate, "free", lambda _, share, __: share)
+    )
 
 
 @mutation("A trigger whose slot came too late for its attempt is in no line", first=FIRST_WITH_POLICY)
-def forgets_triggers_that_keep_waiting() -> Iterator[None]:
+def forgets_triggers_that_keep_waiting() -> Broken:
     def last(_: HeldSlots) -> bool:
         return False
 
@@ -105,12 +95,11 @@ def forgets_triggers_that_keep_waiting() -> Iterator[None]:
             return deliver(handler, slots, lined, *rest)
 
     deliver = Intake._deliver_with
-    with patch.object(Intake, "_deliver_with", forgotten):
-        yield
+    return patch.object(Intake, "_deliver_with", forgotten)
 
 
 @mutation("A delivery function gives a slot back before its request is over", first=FIRST_WITH_POLICY)
-def gives_slots_back_early() -> Iterator[None]:
+def gives_slots_back_early() -> Broken:
     def early(slots: DirectSlots) -> Permit | None:
         if (permit := take(slots)) is not None:
             slots._slots.give_back(1)
@@ -119,8 +108,7 @@ def gives_slots_back_early() -> Iterator[None]:
 
     take = DirectSlots.take
     kept = patch.object(DirectSlots, "_give_back_idle", lambda _: None)
-    with patch.object(DirectSlots, "take", early), kept:
-        yield
+    return together(patch.object(DirectSlots, "take", early), kept)
 
 
 @mutation(
@@ -129,9 +117,8 @@ def gives_slots_back_early() -> Iterator[None]:
     shown_by="tests/unit/flow/test_direct_slots.py::"
     "test_slots_go_back_when_half_are_idle_and_nobody_is_called_where_nobody_waits",
 )
-def keeps_direct_slots() -> Iterator[None]:
-    with patch.object(DirectSlots, "_give_back_idle", lambda _: None):
-        yield
+def keeps_direct_slots() -> Broken:
+    return patch.object(DirectSlots, "_give_back_idle", lambda _: None)
 
 
 @mutation(
@@ -140,17 +127,12 @@ def keeps_direct_slots() -> Iterator[None]:
     shown_by="tests/unit/flow/test_direct_slots.py::"
     "test_whoever_gives_slots_back_calls_if_a_trigger_has_come_to_wait",
 )
-def calls_nobody_after_direct_slots() -> Iterator[None]:
-    def silent(slots: DirectSlots) -> None:
-        with patch.object(FlowGates, "call", lambda *_, **__: None):
-            give(slots)
-
-    give = DirectSlots._give_back_idle
-    with patch.object(DirectSlots, "_give_back_idle", silent):
-        yield
+@wrapping(DirectSlots, "_give_back_idle")
+def calls_nobody_after_direct_slots(give: Callable[..., None], slots: DirectSlots) -> None:
+    with patch.object(FlowGates, "call", lambda *_, **__: None):
+        give(slots)
 
 
 @mutation("The gates of a paused policy keep their shares", first=FIRST_WITH_POLICY)
-def serves_a_paused_policy() -> Iterator[None]:
-    with patch.object(Policy, "share", Policy.share_of_limit):
-        yield
+def serves_a_paused_policy() -> Broken:
+    return patch.object(Policy, "share", Policy.share_of_limit)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import mutation
-from tests.simulation.workload.packs import FIRST_CROWDED
+from tests.simulation.mutations.registry import Broken, mutation, wrapping
+from tests.simulation.workload.bundling import FIRST_CROWDED
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
@@ -20,7 +20,7 @@ from sweephand.wheel.sweep import Sweeper
 _EXPAND: Final[Any] = expand.expand
 
 
-def _expanding(change: Callable[[Expansion, Sequence[PlacedTimer], Lease], None]) -> Any:
+def _expanding(change: Callable[[Expansion, Sequence[PlacedTimer], Lease], None]) -> Broken:
     """Expansions that are changed."""
 
     def changed(timers: Sequence[PlacedTimer], jobs: Any, lease: Lease, **kwargs: Any) -> Expansion:
@@ -32,7 +32,7 @@ def _expanding(change: Callable[[Expansion, Sequence[PlacedTimer], Lease], None]
 
 
 @mutation("A cursor in a pack is the number of a timer among those that are alive", first=FIRST_CROWDED)
-def counts_what_is_alive() -> Iterator[None]:
+def counts_what_is_alive() -> Broken:
     def page(self: Any, shard: int, cursor: Cursor) -> list[PlacedTimer]:
         found: list[PlacedTimer] = []
         before = sweep.horizon(self._clock.now())
@@ -54,34 +54,30 @@ def counts_what_is_alive() -> Iterator[None]:
             if place > cursor.place or (place == cursor.place and cursor.within):
                 yield PlacedTimer(place, timer, number == len(alive) - 1)
 
-    with patch.object(Sweeper, "_page", page):
-        yield
+    return patch.object(Sweeper, "_page", page)
 
 
 @mutation(
     "Successors of five minutes share a pack, which lies where the first of them begins", first=FIRST_CROWDED
 )
-def packs_into_the_horizon() -> Iterator[None]:
-    with patch.object(packing, "bucket_of", lambda due_at: due_at - due_at % (5 * MINUTE_MS)):
-        yield
+def packs_into_the_horizon() -> Broken:
+    return patch.object(packing, "bucket_of", lambda due_at: due_at - due_at % (5 * MINUTE_MS))
 
 
 @mutation("A cursor forgets up to where successors are written", first=FIRST_CROWDED)
-def forgets_the_chunk() -> Iterator[None]:
-    with patch.object(expand, "Cursor", lambda key, within, entry, _chunk: Cursor(key, within, entry)):
-        yield
+def forgets_the_chunk() -> Broken:
+    return patch.object(expand, "Cursor", lambda key, within, entry, _chunk: Cursor(key, within, entry))
 
 
 @mutation("A cursor in a chunk says that the successors of its whole bucket are written", first=FIRST_CROWDED)
-def believes_more_is_written() -> Iterator[None]:
+def believes_more_is_written() -> Broken:
     def change(expansion: Expansion, _: Sequence[PlacedTimer], _lease: Lease) -> None:
         cursor = expansion.cursor
         if cursor.chunk is not None:
             of_bucket = Place(f"{cursor.key[:16]}~")
             expansion.cursor = cursor._replace(chunk=cursor.chunk._replace(last=of_bucket))
 
-    with _expanding(change):
-        yield
+    return _expanding(change)
 
 
 def _of_packs(expansion: Expansion, timers: Sequence[PlacedTimer]) -> set[tuple[str, str, int] | None]:
@@ -96,54 +92,46 @@ def _name(timer: Any) -> tuple[str, str, int] | None:
 
 
 @mutation("A timer of a pack that cannot be expanded is left out", first=FIRST_CROWDED)
-def drops_what_it_cannot_expand() -> Iterator[None]:
+def drops_what_it_cannot_expand() -> Broken:
     def change(expansion: Expansion, timers: Sequence[PlacedTimer], _: Lease) -> None:
         put_off = _of_packs(expansion, timers)
         expansion.copies = [each for each in expansion.copies if _name(each) not in put_off]
 
-    with _expanding(change):
-        yield
+    return _expanding(change)
 
 
 @mutation("A second timer of one revision and first trigger is expanded too", first=FIRST_CROWDED)
-def expands_doubles() -> Iterator[None]:
-    with patch.object(Seen, "is_double", lambda *_: False):
-        yield
+def expands_doubles() -> Broken:
+    return patch.object(Seen, "is_double", lambda *_: False)
 
 
 @mutation(
     "A pack is named after the timers that it holds",
     shown_by="tests/unit/wheel/test_packing.py::test_a_repetition_writes_the_same_packs_or_the_same_without_dead_timers",
 )
-def names_packs_by_their_timers() -> Iterator[None]:
-    pack = packing._pack
-
-    def named(bucket_at: Instant, _: str, timers: Mapping[str, Successor]) -> TimerPack:
-        return pack(bucket_at, packing._hashed(*timers), timers)
-
-    with patch.object(packing, "_pack", named):
-        yield
+@wrapping(packing, "_pack")
+def names_packs_by_their_timers(
+    pack: Callable[..., TimerPack], bucket_at: Instant, _: str, timers: Mapping[str, Successor]
+) -> TimerPack:
+    return pack(bucket_at, packing._hashed(*timers), timers)
 
 
 @mutation(
     "A chunk ends where the room of its first turn does",
     shown_by="tests/unit/wheel/test_packing.py::test_a_chunk_writes_all_its_successors_at_its_first_touch_however_its_turns_are_cut",
 )
-def cuts_chunks_where_turns_end() -> Iterator[None]:
-    begin_chunk = expand._Expander.begin_chunk
-
-    def begin(self: Any, timers: Sequence[PlacedTimer]) -> None:
-        begin_chunk(self, timers[: self.triggers_max])
-
-    with patch.object(expand._Expander, "begin_chunk", begin):
-        yield
+@wrapping(expand._Expander, "begin_chunk")
+def cuts_chunks_where_turns_end(
+    begin_chunk: Callable[..., None], self: Any, timers: Sequence[PlacedTimer]
+) -> None:
+    begin_chunk(self, timers[: self.triggers_max])
 
 
 @mutation(
     "With a timer of a pack that cannot be expanded, the rest of its pack is put off",
     shown_by="tests/unit/wheel/test_packs.py::test_a_timer_that_cannot_be_expanded_is_put_off_alone",
 )
-def puts_off_whole_packs() -> Iterator[None]:
+def puts_off_whole_packs() -> Broken:
     successor_or_put_off = expand._Expander._successor_or_put_off
     faulty: set[str] = set()
 
@@ -159,5 +147,4 @@ def puts_off_whole_packs() -> Iterator[None]:
             faulty.add(place.key)
         return found
 
-    with patch.object(expand._Expander, "_successor_or_put_off", careless):
-        yield
+    return patch.object(expand._Expander, "_successor_or_put_off", careless)

@@ -1,11 +1,10 @@
 """Errors of the rebuild after a loss of the Timers table: what is armed again, from when on, and where."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import Instead, Ports, built, everywhere, mutation
+from tests.simulation.mutations.registry import Broken, built_with, everywhere, mutation, replacing
 from tests.simulation.workload.drills import FIRST_WITH_DRILL
 
 from sweephand.model.job import Job
@@ -22,40 +21,36 @@ _FIRST: Final[Any] = rebuild.first_trigger
 
 
 @mutation("A rebuild arms the present revision only", first=FIRST_WITH_DRILL)
-def leaves_out_earlier_revisions() -> Iterator[None]:
+def leaves_out_earlier_revisions() -> Broken:
     def timers(job: Job, *arguments: Any, **options: Any) -> Any:
         return _TIMERS(replace(job, earlier=()), *arguments, **options)
 
-    with everywhere("rebuilt_timers", timers):
-        yield
+    return everywhere("rebuilt_timers", timers)
 
 
 @mutation("A rebuild arms earlier revisions by the present schedule", first=FIRST_WITH_DRILL)
-def takes_the_present_schedule() -> Iterator[None]:
-    with everywhere("rebuilt_timers", lambda job, _, **options: _TIMERS(job, NO_PAST, **options)):
-        yield
+def takes_the_present_schedule() -> Broken:
+    return everywhere("rebuilt_timers", lambda job, _, **options: _TIMERS(job, NO_PAST, **options))
 
 
 @mutation("A rebuild arms what falls due from the present instant on", first=FIRST_WITH_DRILL)
-def arms_from_now() -> Iterator[None]:
+def arms_from_now() -> Broken:
     def timers(job: Job, past: Any, *, since: int, now: int) -> Any:
         del since
         return _TIMERS(job, past, since=now, now=now)
 
-    with everywhere("rebuilt_timers", timers):
-        yield
+    return everywhere("rebuilt_timers", timers)
 
 
 @mutation("A rebuild writes timers where a sweeper may have passed", first=FIRST_WITH_DRILL)
-def writes_behind_cursors() -> Iterator[None]:
+def writes_behind_cursors() -> Broken:
     def timers(*arguments: Any, **options: Any) -> Any:
-        found: Sequence[OccurrenceTimer | WatchTimer] = _TIMERS(*arguments, **options)
+        found: list[OccurrenceTimer | WatchTimer] = _TIMERS(*arguments, **options)
         return [
             each._replace(put_off_to=None) if isinstance(each, OccurrenceTimer) else each for each in found
         ]
 
-    with everywhere("rebuilt_timers", timers):
-        yield
+    return everywhere("rebuilt_timers", timers)
 
 
 @mutation(
@@ -63,24 +58,18 @@ def writes_behind_cursors() -> Iterator[None]:
     first=FIRST_WITH_DRILL,
     shown_by="tests/unit/runs/test_rebuild.py::test_the_number_of_shards_that_jobs_need_comes_back",
 )
-def brings_no_lease_back() -> Iterator[None]:
-    def change(ports: Ports) -> None:
-        ports["leases"] = Instead(ports["leases"], raise_shards=lambda _: 0)
-
-    with built(Rebuilder, change):
-        yield
+def brings_no_lease_back() -> Broken:
+    return built_with(Rebuilder, "leases", raise_shards=lambda _: 0)
 
 
 @mutation("A rebuild arms no watch", first=FIRST_WITH_DRILL)
-def arms_no_watch() -> Iterator[None]:
-    with patch.object(rebuild, "rearmed_watch", lambda *_, **__: None):
-        yield
+def arms_no_watch() -> Broken:
+    return patch.object(rebuild, "rearmed_watch", lambda *_, **__: None)
 
 
 @mutation("A rebuild sends no retry and no deadline", first=FIRST_WITH_DRILL)
-def forgets_runs() -> Iterator[None]:
-    with patch.object(rebuilding, "awaited", lambda *_: None):
-        yield
+def forgets_runs() -> Broken:
+    return patch.object(rebuilding, "awaited", lambda *_: None)
 
 
 @mutation(
@@ -88,15 +77,12 @@ def forgets_runs() -> Iterator[None]:
     first=FIRST_WITH_DRILL,
     shown_by="tests/unit/runs/test_rebuild.py::test_the_rest_of_a_batch_that_has_begun_is_delivered",
 )
-def leaves_out_begun_batches() -> Iterator[None]:
-    def first(series: Any, revision: Any, since: int) -> Any:
-        found = _FIRST(series, revision, since)
-        if found is None or not found.batch_index:
-            return found
-        return series.next_after(found.due_at, found)
-
-    with patch.object(rebuild, "first_trigger", first):
-        yield
+@replacing(rebuild, "first_trigger")
+def leaves_out_begun_batches(series: Any, revision: Any, since: int) -> Any:
+    found = _FIRST(series, revision, since)
+    if found is None or not found.batch_index:
+        return found
+    return series.next_after(found.due_at, found)
 
 
 @mutation(
@@ -104,9 +90,8 @@ def leaves_out_begun_batches() -> Iterator[None]:
     first=FIRST_WITH_DRILL,
     shown_by="tests/unit/runs/test_rebuild.py::test_timers_that_were_written_too_late_are_written_again",
 )
-def does_not_look_at_the_clock() -> Iterator[None]:
-    with patch.object(job_walk, "API_LIMIT_MS", 10**12):
-        yield
+def does_not_look_at_the_clock() -> Broken:
+    return patch.object(job_walk, "API_LIMIT_MS", 10**12)
 
 
 @mutation(
@@ -114,6 +99,5 @@ def does_not_look_at_the_clock() -> Iterator[None]:
     first=FIRST_WITH_DRILL,
     shown_by="tests/unit/runs/test_late_runs.py::test_a_job_without_late_runs_is_walked_as_far_as_a_run_may_last",
 )
-def notes_no_late_run() -> Iterator[None]:
-    with patch.object(Retention, "note_late_run", lambda *_: None):
-        yield
+def notes_no_late_run() -> Broken:
+    return patch.object(Retention, "note_late_run", lambda *_: None)

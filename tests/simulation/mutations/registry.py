@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any, Final, TypeAlias
@@ -24,7 +24,9 @@ for _each in walk_packages(sweephand.runs.__path__, "sweephand.runs."):
 #: The ports of a use case, by the names of its arguments.
 Ports: TypeAlias = MutableMapping[str, Any]
 
-Breaking: TypeAlias = Callable[[], AbstractContextManager[object]]
+#: While it is entered, production code is broken.
+Broken: TypeAlias = AbstractContextManager[object]
+Breaking: TypeAlias = Callable[[], Broken]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +58,82 @@ def mutation(
     masked_by: str | None = None,
     first: int = 0,
     shown_by: str | None = None,
-) -> Callable[[Callable[[], Iterator[None]]], Breaking]:
-    """Make a generator function a mutation. While it is entered, the sentence `says` is true."""
+) -> Callable[[Breaking], Breaking]:
+    """Make a function a mutation. While what it returns is entered, the sentence `says` is true."""
 
-    def register(break_it: Callable[[], Iterator[None]]) -> Breaking:
-        breaking = contextmanager(break_it)
-        MUTATIONS[break_it.__name__] = Mutation(says, breaking, stores, masked_by, first, shown_by)
-        return breaking
+    def register(breaks: Breaking) -> Breaking:
+        MUTATIONS[breaks.__name__] = Mutation(says, breaks, stores, masked_by, first, shown_by)
+        return breaks
 
     return register
+
+
+def replacing(target: object, name: str) -> Callable[[Callable[..., Any]], Breaking]:
+    """Let a function be what breaks production code: it takes the place of `target.name`."""
+
+    def decorate(change: Callable[..., Any]) -> Breaking:
+        @wraps(change)
+        def breaks() -> Broken:
+            return patch.object(target, name, change)
+
+        return breaks
+
+    return decorate
+
+
+def wrapping(target: object, name: str) -> Callable[[Callable[..., Any]], Breaking]:
+    """The same as `replacing`, for a function whose first argument is what it takes the place of."""
+
+    def decorate(change: Callable[..., Any]) -> Breaking:
+        @wraps(change)
+        def breaks() -> Broken:
+            bound = partial(change, getattr(target, name))
+
+            # It shows the arguments of `change`, so that a test can compare them with those of `target.name`.
+            @wraps(bound)
+            def changed(*args: Any, **kwargs: Any) -> Any:
+                return bound(*args, **kwargs)
+
+            return patch.object(target, name, changed)
+
+        return breaks
+
+    return decorate
+
+
+def wrapping_in(use_case: type, port: str, method: str) -> Callable[[Callable[..., Any]], Breaking]:
+    """The same as `wrapping`, for a method of a port of every use case of that class."""
+
+    def decorate(change: Callable[..., Any]) -> Breaking:
+        @wraps(change)
+        def breaks() -> Broken:
+            def changed(ports: Ports) -> None:
+                whole = ports[port]
+                ports[port] = Instead(whole, **{method: partial(change, getattr(whole, method))})
+
+            return built(use_case, changed)
+
+        return breaks
+
+    return decorate
+
+
+@contextmanager
+def together(*breaks: Broken) -> Iterator[None]:
+    """Break production code in several ways at once."""
+    with ExitStack() as stack:
+        for each in breaks:
+            stack.enter_context(each)
+        yield
+
+
+def built_with(use_case: type, port: str, **methods: Callable[..., object]) -> Broken:
+    """Build every use case of that class with other methods of one port."""
+
+    def change(ports: Ports) -> None:
+        ports[port] = Instead(ports[port], **methods)
+
+    return built(use_case, change)
 
 
 @contextmanager

@@ -1,10 +1,10 @@
 """Errors with a write that the SDK repeats after others' writes."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import Instead, Ports, built, mutation
+from tests.simulation.mutations.registry import Broken, Instead, Ports, built, mutation, wrapping
 
 from sweephand.jobs import commit
 from sweephand.jobs.write import Writer
@@ -17,13 +17,12 @@ from sweephand.runs.gates import Gates
     "The data of a deleted job is marked as dead at once, though a repeated creation may restore the job",
     shown_by="tests/unit/jobs/test_payloads.py::test_a_creation_that_is_repeated_behind_a_delete_keeps_its_data",
 )
-def forgets_that_jobs_come_back() -> Iterator[None]:
-    with patch.object(commit, "may_come_back", lambda *_: False):
-        yield
+def forgets_that_jobs_come_back() -> Broken:
+    return patch.object(commit, "may_come_back", lambda *_: False)
 
 
 @mutation("A repeated deletion removes the next job of the name")
-def deletes_the_next_job() -> Iterator[None]:
+def deletes_the_next_job() -> Broken:
     def change(ports: Ports) -> None:
         jobs = ports["jobs"]
 
@@ -37,20 +36,16 @@ def deletes_the_next_job() -> Iterator[None]:
 
         ports["jobs"] = Instead(jobs, delete=delete)
 
-    with built(Writer, change):
-        yield
+    return built(Writer, change)
 
 
 @mutation(
     "A first attempt whose job is gone is cancelled, though a repeated creation may bring the job back",
     shown_by="tests/unit/runs/test_claims.py::test_a_first_attempt_whose_job_is_deleted_and_comes_back_within_the_grace_is_made",
 )
-def cancels_what_may_come_back() -> Iterator[None]:
-    may_be_committed = Gates.may_be_committed
-
-    def careless(self: Gates, message: TriggerMessage) -> bool:
-        is_about_a_claim = sys._getframe(1).f_code.co_name == "_not_made"
-        return not is_about_a_claim and may_be_committed(self, message)
-
-    with patch.object(Gates, "may_be_committed", careless):
-        yield
+@wrapping(Gates, "may_be_committed")
+def cancels_what_may_come_back(
+    may_be_committed: Callable[..., bool], self: Gates, message: TriggerMessage
+) -> bool:
+    is_about_a_claim = sys._getframe(1).f_code.co_name == "_not_made"
+    return not is_about_a_claim and may_be_committed(self, message)

@@ -1,10 +1,9 @@
 """Errors in updates that change when a job fires."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import everywhere, mutation
+from tests.simulation.mutations.registry import Broken, everywhere, mutation, replacing, together
 
 from sweephand.base.instants import Instant
 from sweephand.jobs import commit, series
@@ -14,41 +13,33 @@ from sweephand.schedules import Series
 
 
 @mutation("An update forgets how far an earlier update with more jitter has moved the job")
-def forgets_what_jitter_moved() -> Iterator[None]:
-    with (
+def forgets_what_jitter_moved() -> Broken:
+    return together(
         patch.object(Job, "moved_to", 0),
         patch.object(series, "_dealt_with", lambda _, reached_at: reached_at),
-    ):
-        yield
+    )
 
 
 @mutation("A revision with another jitter begins at its cut")
-def rules_from_unmoved_cut() -> Iterator[None]:
-    def since_of_next(stored: Job, job: Job, cut: Instant) -> Instant:
-        del stored, job
-        return cut
-
-    with patch.object(commit, "_since_of_next", since_of_next):
-        yield
+@replacing(commit, "_since_of_next")
+def rules_from_unmoved_cut(stored: Job, job: Job, cut: Instant) -> Instant:
+    del stored, job
+    return cut
 
 
 @mutation("After an update of the zone, a time of the schedule fires at its old and its new place")
-def fires_again_in_another_zone() -> Iterator[None]:
-    with patch.object(series, "_not_again", lambda _, begun, __: begun):
-        yield
+def fires_again_in_another_zone() -> Broken:
+    return patch.object(series, "_not_again", lambda _, begun, __: begun)
 
 
 @mutation("After an update of dueTime, a time of a cron schedule fires at its old and its new place")
-def fires_again_after_another_due_time() -> Iterator[None]:
-    def counts_from_due(_: Series, due_at: Instant) -> bool:
-        return due_at > 0
-
-    with patch.object(series, "_counts_from_due", counts_from_due):
-        yield
+@replacing(series, "_counts_from_due")
+def fires_again_after_another_due_time(_: Series, due_at: Instant) -> bool:
+    return due_at > 0
 
 
 @mutation("A PATCH of repeats after the end counts times that did not occur")
-def counts_beyond_the_end() -> Iterator[None]:
+def counts_beyond_the_end() -> Broken:
     patched = series.patched_series
 
     def counted(stored: Job, definition: Definition, now: Instant) -> Series:
@@ -57,5 +48,4 @@ def counts_beyond_the_end() -> Iterator[None]:
             return after
         return replace(after, counted_at=stored.series.counted_at, counted=stored.series.counted)
 
-    with everywhere("patched_series", counted):
-        yield
+    return everywhere("patched_series", counted)

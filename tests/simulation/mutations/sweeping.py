@@ -1,12 +1,23 @@
 """Errors in ticking, sweeping and expanding."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import Deferred, Instead, Ports, built, everywhere, mutation
+from tests.simulation.mutations.registry import (
+    Broken,
+    Deferred,
+    Instead,
+    Ports,
+    built,
+    everywhere,
+    mutation,
+    replacing,
+    together,
+    wrapping_in,
+)
 
 from sweephand.base.concurrency import one_by_one
 from sweephand.base.errors import StoreError
@@ -23,7 +34,7 @@ from sweephand.wheel.sweep import Sweeper
 _EXPAND: Final[Any] = expand.expand
 
 
-def _commits_before(port: str, method: str) -> Any:
+def _commits_before(port: str, method: str) -> Broken:
     def change(ports: Ports) -> None:
         deferred, leases, late = Deferred(), ports["leases"], ports[port]
 
@@ -43,34 +54,24 @@ def _commits_before(port: str, method: str) -> Any:
 
 
 @mutation("The cursor is committed before the triggers are sent")
-def commits_before_sending() -> Iterator[None]:
-    with _commits_before("queue", "send"):
-        yield
+def commits_before_sending() -> Broken:
+    return _commits_before("queue", "send")
 
 
 @mutation("The cursor is committed before the successors are written")
-def commits_before_succeeding() -> Iterator[None]:
-    with _commits_before("timers", "put"):
-        yield
+def commits_before_succeeding() -> Broken:
+    return _commits_before("timers", "put")
 
 
 @mutation("The cursor is committed although not every trigger was accepted")
-def commits_in_spite() -> Iterator[None]:
-    def change(ports: Ports) -> None:
-        queue = ports["queue"]
-
-        def send(messages: Sequence[tuple[Message, int]]) -> None:
-            with suppress(StoreError):
-                queue.send(messages)
-
-        ports["queue"] = Instead(queue, send=send)
-
-    with built(Sweeper, change):
-        yield
+@wrapping_in(Sweeper, "queue", "send")
+def commits_in_spite(send: Callable[..., None], messages: Sequence[tuple[Message, int]]) -> None:
+    with suppress(StoreError):
+        send(messages)
 
 
 @mutation("The cursor is committed although one of its requests failed")
-def commits_in_spite_of_one() -> Iterator[None]:
+def commits_in_spite_of_one() -> Broken:
     def change(ports: Ports) -> None:
         concurrently = ports["concurrently"]
 
@@ -81,42 +82,38 @@ def commits_in_spite_of_one() -> Iterator[None]:
 
         ports["concurrently"] = lambda tasks: concurrently([partial(attempted, task) for task in tasks])
 
-    with built(Sweeper, change):
-        yield
+    return built(Sweeper, change)
 
 
 @mutation("Timers of two revisions share a key")
-def shares_keys_of_revisions() -> Iterator[None]:
+def shares_keys_of_revisions() -> Broken:
     def sort_key(timer: OccurrenceTimer) -> str:
         return f"{position_key(timer.due_at)}#{timer.key}#occurrence"
 
-    with patch.object(OccurrenceTimer, "sort_key", property(sort_key)):
-        yield
+    return patch.object(OccurrenceTimer, "sort_key", property(sort_key))
 
 
 @mutation("Timers of two retries share a key")
-def shares_keys_of_retries() -> Iterator[None]:
+def shares_keys_of_retries() -> Broken:
     def sort_key(timer: RetryTimer) -> str:
         return f"{position_key(timer.due_at // MINUTE_MS * MINUTE_MS)}#{timer.key}#retry"
 
-    with patch.object(RetryTimer, "sort_key", property(sort_key)):
-        yield
+    return patch.object(RetryTimer, "sort_key", property(sort_key))
 
 
 @mutation(
     "A batch read has the key of a job with two timers twice",
     masked_by="the sweeper reads the jobs of a page in halves where one read is refused",
 )
-def asks_twice() -> Iterator[None]:
+def asks_twice() -> Broken:
     class Repeating(dict[Any, Any]):
         fromkeys = list  # type: ignore[assignment]
 
-    with patch.object(shard_visit, "dict", Repeating, create=True):
-        yield
+    return patch.object(shard_visit, "dict", Repeating, create=True)
 
 
 @mutation("A page reads a minute further than its timers are expanded")
-def reads_further_than_it_expands() -> Iterator[None]:
+def reads_further_than_it_expands() -> Broken:
     ends_at, horizon = 0, sweep.horizon
 
     def further(now: Instant) -> Instant:
@@ -127,11 +124,10 @@ def reads_further_than_it_expands() -> Iterator[None]:
     def bucket(due_at: Instant) -> Instant:
         return min(bucket_of(due_at), ends_at - BUCKET_MS)
 
-    with patch.object(sweep, "horizon", further), patch.object(span, "bucket_of", bucket):
-        yield
+    return together(patch.object(sweep, "horizon", further), patch.object(span, "bucket_of", bucket))
 
 
-def _expanding(change: Any) -> Any:
+def _expanding(change: Any) -> Broken:
     def changed(*args: Any, **kwargs: Any) -> Expansion:
         expansion: Expansion = _EXPAND(*args, **kwargs)
         change(expansion, kwargs["triggers_max"])
@@ -141,65 +137,53 @@ def _expanding(change: Any) -> Any:
 
 
 @mutation("A full page writes no successors")
-def forgets_successors_of_full_pages() -> Iterator[None]:
+def forgets_successors_of_full_pages() -> Broken:
     def change(expansion: Expansion, triggers_max: int) -> None:
         if len(expansion.messages) >= triggers_max:
             expansion.successors.clear()
 
-    with _expanding(change):
-        yield
+    return _expanding(change)
 
 
 @mutation("A successor counts its occurrences from the beginning")
-def counts_from_the_beginning() -> Iterator[None]:
+def counts_from_the_beginning() -> Broken:
     def change(expansion: Expansion, _: int) -> None:
         expansion.successors = [
             each._replace(first=Occurrence(each.first.due_at, 1)) for each in expansion.successors
         ]
 
-    with _expanding(change):
-        yield
+    return _expanding(change)
 
 
 @mutation("The cursor's commit forgets the place within a timer")
-def forgets_within() -> Iterator[None]:
-    with patch.object(expand, "Cursor", lambda key, _within, *rest: Cursor(key, None, *rest)):
-        yield
+def forgets_within() -> Broken:
+    return patch.object(expand, "Cursor", lambda key, _within, *rest: Cursor(key, None, *rest))
 
 
 @mutation("The next page begins at the start of a timer in which the last page stopped")
-def repeats_within() -> Iterator[None]:
-    def begin(timers: Any, jobs: Any, lease: Lease, **kwargs: Any) -> Expansion:
-        begun = lease._replace(cursor=Cursor(lease.cursor.key))
-        expansion: Expansion = _EXPAND(timers, jobs, begun, **kwargs)
-        return expansion
-
-    with patch.object(sweep, "expand", begin):
-        yield
+@replacing(sweep, "expand")
+def repeats_within(timers: Any, jobs: Any, lease: Lease, **kwargs: Any) -> Expansion:
+    begun = lease._replace(cursor=Cursor(lease.cursor.key))
+    expansion: Expansion = _EXPAND(timers, jobs, begun, **kwargs)
+    return expansion
 
 
 @mutation("An earlier revision writes successors for ever")
-def never_ends_revisions() -> Iterator[None]:
-    def endless(*args: Any) -> Any:
-        revision = revision_of(*args)
-        return revision and revision._replace(until=None)
-
-    with patch.object(span, "revision_of", endless):
-        yield
+@replacing(span, "revision_of")
+def never_ends_revisions(*args: Any) -> Any:
+    revision = revision_of(*args)
+    return revision and revision._replace(until=None)
 
 
 @mutation("Timers of earlier revisions are not expanded")
-def drops_earlier_revisions() -> Iterator[None]:
-    def newest(*args: Any) -> Any:
-        revision = revision_of(*args)
-        return revision if revision is None or revision.until is None else None
-
-    with patch.object(span, "revision_of", newest):
-        yield
+@replacing(span, "revision_of")
+def drops_earlier_revisions(*args: Any) -> Any:
+    revision = revision_of(*args)
+    return revision if revision is None or revision.until is None else None
 
 
 @mutation("A commit of the cursor has no condition on the fence")
-def commits_without_fence() -> Iterator[None]:
+def commits_without_fence() -> Broken:
     def change(ports: Ports) -> None:
         leases = ports["leases"]
 
@@ -209,8 +193,7 @@ def commits_without_fence() -> Iterator[None]:
             release=_without_fence(leases, leases.release),
         )
 
-    with built(Sweeper, change):
-        yield
+    return built(Sweeper, change)
 
 
 def _without_fence(leases: Any, write: Callable[..., Lease | None]) -> Callable[..., Lease]:
@@ -228,36 +211,29 @@ def _without_fence(leases: Any, write: Callable[..., Lease | None]) -> Callable[
     "The write that commits and releases frees a lease that another sweeper holds",
     shown_by="tests/unit/wheel/test_sweep.py::test_a_sweeper_that_was_taken_over_releases_nothing_and_moves_no_cursor",
 )
-def releases_without_fence() -> Iterator[None]:
+def releases_without_fence() -> Broken:
     def change(ports: Ports) -> None:
         leases = ports["leases"]
         ports["leases"] = Instead(leases, release=_without_fence(leases, leases.release))
 
-    with built(Sweeper, change):
-        yield
+    return built(Sweeper, change)
 
 
 @mutation(
     "The write that commits and releases forgets a chunk that is open",
     shown_by="tests/unit/wheel/test_sweep.py::test_a_sweeper_that_leaves_a_shard_within_a_chunk_keeps_the_chunk_in_the_cursor",
 )
-def releases_without_the_chunk() -> Iterator[None]:
-    def change(ports: Ports) -> None:
-        leases = ports["leases"]
-
-        def release(*args: Any, cursor: Cursor | None = None, **said: Any) -> Lease | None:
-            forgotten = None if cursor is None else cursor._replace(chunk=None)
-            released: Lease | None = leases.release(*args, cursor=forgotten, **said)
-            return released
-
-        ports["leases"] = Instead(leases, release=release)
-
-    with built(Sweeper, change):
-        yield
+@wrapping_in(Sweeper, "leases", "release")
+def releases_without_the_chunk(
+    release: Callable[..., Lease | None], *args: Any, cursor: Cursor | None = None, **said: Any
+) -> Lease | None:
+    forgotten = None if cursor is None else cursor._replace(chunk=None)
+    released: Lease | None = release(*args, cursor=forgotten, **said)
+    return released
 
 
 @mutation("The next page is read before the successors of this one are written")
-def reads_on_before_succeeding() -> Iterator[None]:
+def reads_on_before_succeeding() -> Broken:
     def change(ports: Ports) -> None:
         deferred, leases, timers = Deferred(), ports["leases"], ports["timers"]
 
@@ -277,12 +253,11 @@ def reads_on_before_succeeding() -> Iterator[None]:
         ports["leases"] = Instead(leases, commit=behind(leases.commit), release=behind(leases.release))
         ports["concurrently"] = one_by_one  # what is deferred is made by the strand that reads
 
-    with built(Sweeper, change):
-        yield
+    return built(Sweeper, change)
 
 
 @mutation("A shard is claimed though another sweeper holds it")
-def claims_what_is_held() -> Iterator[None]:
+def claims_what_is_held() -> Broken:
     def change(ports: Ports) -> None:
         leases = ports["leases"]
 
@@ -296,32 +271,21 @@ def claims_what_is_held() -> Iterator[None]:
 
         ports["leases"] = Instead(leases, claim=claim)
 
-    with built(Sweeper, change):
-        yield
+    return built(Sweeper, change)
 
 
 @mutation("The horizon is one minute short")
-def sees_no_further_than_its_minute() -> Iterator[None]:
-    with everywhere("HORIZON_MS", 60_000):
-        yield
+def sees_no_further_than_its_minute() -> Broken:
+    return everywhere("HORIZON_MS", 60_000)
 
 
 @mutation("A page is swept from the cursor that was read before the claim")
-def trusts_the_cursor_it_saw() -> Iterator[None]:
-    def change(ports: Ports) -> None:
-        leases = ports["leases"]
-
-        def claim(lease: Lease, *args: Any) -> Lease | None:
-            claimed: Lease | None = leases.claim(lease, *args)
-            return claimed and claimed._replace(cursor=lease.cursor)
-
-        ports["leases"] = Instead(leases, claim=claim)
-
-    with built(Sweeper, change):
-        yield
+@wrapping_in(Sweeper, "leases", "claim")
+def trusts_the_cursor_it_saw(claim: Callable[..., Lease | None], lease: Lease, *args: Any) -> Lease | None:
+    claimed: Lease | None = claim(lease, *args)
+    return claimed and claimed._replace(cursor=lease.cursor)
 
 
 @mutation("A sweeper believes a stale read that does not know a timer's job or revision")
-def sweep_believes_a_stale_read() -> Iterator[None]:
-    with patch.object(shard_visit, "_is_sure", lambda *_: True):
-        yield
+def sweep_believes_a_stale_read() -> Broken:
+    return patch.object(shard_visit, "_is_sure", lambda *_: True)

@@ -1,11 +1,10 @@
 """Errors of the watch on jobs: what is checked, when, and what is told of it."""
 
-from collections.abc import Iterator
 from itertools import count
 from typing import Any, Final
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import everywhere, mutation
+from tests.simulation.mutations.registry import Broken, everywhere, mutation, replacing
 from tests.simulation.workload.watches import FIRST_WITH_WATCHES
 
 from sweephand.jobs.commit import Commits
@@ -21,81 +20,71 @@ _PART: Final[Any] = checks._part
 
 
 @mutation("A resumed job is not watched", first=FIRST_WITH_WATCHES)
-def forgets_resumed_jobs() -> Iterator[None]:
+def forgets_resumed_jobs() -> Broken:
     with_watch: Any = Commits._with_watch
 
     def armed(arming: Any, armable: Any, after_ms: int, draft: Any) -> Any:
         is_resumed = draft.watched_after is not None
         return arming if is_resumed else with_watch(arming, armable, after_ms, draft)
 
-    with patch.object(Commits, "_with_watch", staticmethod(armed)):
-        yield
+    return patch.object(Commits, "_with_watch", staticmethod(armed))
 
 
 @mutation("A watch ends when its check is found late", first=FIRST_WITH_WATCHES)
-def ends_when_late() -> Iterator[None]:
+def ends_when_late() -> Broken:
     def late(timer: Any, job: Any, judged_at: int) -> Any:
         found = _NEXT(timer, job, judged_at)
         return found._replace(successor=None) if judged_at > timer.message.check_at else found
 
-    with everywhere("next_check", late):
-        yield
+    return everywhere("next_check", late)
 
 
 @mutation("A check that is found late is left out", first=FIRST_WITH_WATCHES)
-def leaves_out_what_is_late() -> Iterator[None]:
+def leaves_out_what_is_late() -> Broken:
     def late(timer: Any, job: Any, judged_at: int) -> Any:
         found = _NEXT(timer, job, judged_at)
         is_late = found.check is not None and judged_at > timer.message.check_at
         return found._replace(check=None) if is_late else found
 
-    with everywhere("next_check", late):
-        yield
+    return everywhere("next_check", late)
 
 
 @mutation("A success counts however late it is", first=FIRST_WITH_WATCHES)
-def takes_late_successes() -> Iterator[None]:
-    def fine(run: Run | None, *_: object) -> bool:
-        return run is not None and run.state in ("succeeded", "cancelled", "skipped")
-
-    with patch.object(checks, "_is_fine", fine):
-        yield
+@replacing(checks, "_is_fine")
+def takes_late_successes(run: Run | None, *_: object) -> bool:
+    return run is not None and run.state in ("succeeded", "cancelled", "skipped")
 
 
 @mutation("A success counts only at the first attempt", first=FIRST_WITH_WATCHES)
-def takes_first_attempts_only() -> Iterator[None]:
+def takes_first_attempts_only() -> Broken:
     fine: Any = checks._is_fine
-    with patch.object(
+    return patch.object(
         checks,
         "_is_fine",
         lambda run, *rest: fine(run, *rest) and (run.attempts == 1 or run.state != "succeeded"),
-    ):
-        yield
+    )
 
 
 @mutation("A trigger that was skipped for a run by hand is never missed", first=FIRST_WITH_WATCHES)
-def trusts_runs_by_hand() -> Iterator[None]:
-    with patch.object(checks.Watch, "_unwatched", lambda *_: {}):
-        yield
+def trusts_runs_by_hand() -> Broken:
+    return patch.object(checks.Watch, "_unwatched", lambda *_: {})
 
 
 @mutation("A trigger that was skipped for another run counts as missed", first=FIRST_WITH_WATCHES)
-def tells_of_skipped_triggers() -> Iterator[None]:
-    with patch.object(checks, "OVERLAP", "nothing"):
-        yield
+def tells_of_skipped_triggers() -> Broken:
+    return patch.object(checks, "OVERLAP", "nothing")
 
 
 @mutation("A check looks at its triggers when they are due", first=FIRST_WITH_WATCHES)
-def checks_too_early() -> Iterator[None]:
+def checks_too_early() -> Broken:
     def early(message: WatchMessage) -> int:
         return message.check_at - message.after_ms + 1_000
 
-    with patch.object(WatchMessage, "not_before", property(early)):
-        yield
+    return patch.object(WatchMessage, "not_before", property(early))
 
 
 @mutation("A check of an earlier revision is dropped", first=FIRST_WITH_WATCHES)
-def drops_earlier_revisions() -> Iterator[None]:
+def drops_earlier_revisions() -> Broken:
     check: Any = checks.Watch._check
 
     def checked(self: Any, message: WatchMessage, job: Any, revision: Any) -> Outcome:
@@ -103,36 +92,28 @@ def drops_earlier_revisions() -> Iterator[None]:
         outcome: Outcome = Outcome("dropped") if is_earlier else check(self, message, job, revision)
         return outcome
 
-    with patch.object(checks.Watch, "_check", checked):
-        yield
+    return patch.object(checks.Watch, "_check", checked)
 
 
 @mutation("A paused job is still watched for what falls due during the pause", first=FIRST_WITH_WATCHES)
-def watches_paused_jobs() -> Iterator[None]:
-    def part(message: WatchMessage, since: int, after: int, through: int) -> Any:
-        is_checked = after == message.first.due_at - 1
-        return _PART(message, since, after, message.through if is_checked else through)
-
-    with patch.object(checks, "_part", part):
-        yield
+@replacing(checks, "_part")
+def watches_paused_jobs(message: WatchMessage, since: int, after: int, through: int) -> Any:
+    is_checked = after == message.first.due_at - 1
+    return _PART(message, since, after, message.through if is_checked else through)
 
 
 @mutation("An alert has another id each time", first=FIRST_WITH_WATCHES)
-def renames_alerts() -> Iterator[None]:
+def renames_alerts() -> Broken:
     numbers = count()
 
     def named(*args: Any) -> str:
         return f"{alert_id(*args)}-{next(numbers)}"
 
-    with everywhere("alert_id", named):
-        yield
+    return everywhere("alert_id", named)
 
 
 @mutation("Each check sends an alert, whatever was sent before", first=FIRST_WITH_WATCHES)
-def sends_every_alert() -> Iterator[None]:
-    def alert(self: Any, message: WatchMessage, missed: Any, *_: Any) -> Any:
-        window_at = window_of(missed[-1].due_at + message.after_ms)
-        return alert_of(message, missed, window_at, self._clock.now())
-
-    with patch.object(checks.Watch, "_alert", alert):
-        yield
+@replacing(checks.Watch, "_alert")
+def sends_every_alert(self: Any, message: WatchMessage, missed: Any, *_: Any) -> Any:
+    window_at = window_of(missed[-1].due_at + message.after_ms)
+    return alert_of(message, missed, window_at, self._clock.now())

@@ -9,7 +9,7 @@ from tests.simulation.oracle.chains import batch_end_in
 from tests.simulation.oracle.ends import OVER, WHEN, in_force
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.batch_events import BatchEnded, BatchTold, Marked
+from tests.simulation.traces.rare_events import BatchEnded, BatchTold, Marked
 
 #: What a mark says of a run in each state. A run that was skipped was never delivered.
 _MARKS: Final = {state: "cancelled" if state == "skipped" else state for state in OVER}

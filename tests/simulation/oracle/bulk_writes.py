@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import told
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.bulk_answers import BulkWriteAnswered, EntryAnswered
+from tests.simulation.traces.rare_events import BulkWriteAnswered, EntryAnswered
 from tests.simulation.traces.trace import Deleted, Mishap, Written
 
 #: The API gives up by itself when a request is this old (protocol.md, "Arming").

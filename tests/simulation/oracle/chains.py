@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.batch_events import BatchTold
+from tests.simulation.traces.rare_events import BatchTold
 from tests.simulation.traces.trace import Requested, Told
 
 #: The part of a chained trigger's id that follows its job's uid.

@@ -8,9 +8,9 @@ from tests.simulation.oracle.chains import CHAINED, End, batch_end_in, end_in, f
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.runs import DOUBLE_NOTHING, OUR_FAULT
-from tests.simulation.oracle.switch import times_off
+from tests.simulation.oracle.stack import times_off
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.batch_events import BatchTold
+from tests.simulation.traces.rare_events import BatchTold
 from tests.simulation.traces.trace import Mishap, Requested, RunStored, Told, Written
 
 #: The states in which a run is over.

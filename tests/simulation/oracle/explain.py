@@ -1,15 +1,16 @@
-"""What the list of runs and explanations say at the end of a world: it has to be what the trace shows.
+"""What the API says at the end of a world: runs, explanations, forecasts and counts agree with the trace."""
 
-Explanations are asked for by name and instant, after the world has come to rest. Nothing changes any more.
-"""
-
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from tests.simulation.oracle.lives import Life
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.trace import Deleted, Removed, RunStored
+from tests.simulation.traces.trace import Concluded, Deleted, Mishap, Removed, Requested, RunAsked, RunStored
+
+from sweephand.base.instants import Instant
+from sweephand.model.counters import Stats
 
 #: Two clocks differ by up to this much, so a change may be dated so much later or earlier than it was made.
 CLOCKS_MS = 90_000
@@ -155,3 +156,93 @@ def _may_be_paused(life: Life, at: int) -> bool:
         if has_begun and (resumed_at is None or at <= resumed_at + CLOCKS_MS):
             return True
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class Forecasted:
+    """The answer to a question for a forecast: the triggers of each bucket, and how many jobs there are.
+
+    The span is `since <= due < until`. Buckets without triggers are left out.
+    """
+
+    since: int
+    until: int
+    bucket_ms: int
+    triggers: Mapping[int, int]
+    jobs: int
+    paused: int
+
+
+def forecast_is_what_jobs_owe(tale: Tale, said: Forecasted) -> Iterator[str]:
+    """The forecast has the triggers that are due in each bucket, and counts the jobs that are there."""
+    there = [life for life in tale.lives.values() if _is_there(life, said.since)]
+    if any("batch" in life.last.definition for life in there):
+        # The oracle enumerates the occurrences of a batch, and no triggers (oracle/batches.py).
+        return
+    active = [life for life in there if not life.is_held]
+    if (said.jobs, said.paused) != (len(active), len(there) - len(active)):
+        yield (
+            f"the forecast counts {said.jobs} jobs and {said.paused} paused ones, "
+            f"and there are {len(active)} and {len(there) - len(active)}"
+        )
+    owed = Counter(
+        (due_at - said.since) // said.bucket_ms
+        for life in active
+        for due_at, _ in life.occurrences[-1].between(said.since - 1, said.until - 1)
+    )
+    if owed != Counter(said.triggers):
+        yield f"the forecast says {dict(said.triggers)} by buckets, and the jobs owe {dict(owed)}"
+
+
+def _is_there(life: Life, at: int) -> bool:
+    expires_at = life.last.expires_at
+    is_expired = expires_at is not None and expires_at <= at and not life.is_held
+    return life.deleted_at is None and life.removed_at is None and not is_expired
+
+
+#: Answers by which a consumer takes a trigger.
+_TAKEN: Final = ("succeeded", "accepted")
+
+#: Mishaps of a process name it first. These delivery functions deliver, and flow functions too.
+_DELIVERS: Final = "deliver "
+
+#: Mishaps of a whole store or queue.
+_WIDE: Final = ("outage", "throttled writes")
+
+
+def counts_are_what_consumers_saw(tale: Tale, counted: Stats, uncounted: int) -> Iterator[str]:
+    """The counts agree with the answers of consumers. `uncounted` is how many calls could not count."""
+    answers = Counter(each.outcome for each in tale.of(Concluded))
+    taken = sum(answers[each] for each in _TAKEN)
+    refused = answers.total() - taken
+    counted_taken = counted.outcomes["succeeded"] + counted.outcomes["running"]
+    counted_refused = counted.outcomes["retrying"] + counted.outcomes["failed"]
+    first = sum(each.attempt == 1 for each in tale.of(Requested))
+    if counted_taken > taken:
+        yield f"{counted_taken} attempts are counted as taken, and consumers took {taken}"
+    if counted.lateness.total() > first:
+        yield f"the lateness of {counted.lateness.total()} first attempts is counted, and {first} were made"
+    if uncounted or _had_trouble(tale):
+        return
+    if counted_taken < taken:
+        yield f"consumers took {taken} attempts, and only {counted_taken} are counted as taken"
+    # A deadline ends an attempt that its consumer took, so more may be counted.
+    if counted_refused < refused - _ruled_by_callbacks(tale):
+        yield f"consumers refused {refused} attempts, and only {counted_refused} are counted so"
+
+
+def _ruled_by_callbacks(tale: Tale) -> int:
+    """How many refused attempts had a callback before their answer: the consumer's answer was lost."""
+    called_at: dict[tuple[str, int | None], Instant] = {}
+    for asked in tale.of(RunAsked):
+        called_at.setdefault((f"{asked.uid}-{asked.run_id}", asked.attempt), asked.at)
+    return sum(
+        called_at.get((each.trigger_id, each.attempt), each.at) < each.at
+        for each in tale.of(Concluded)
+        if each.outcome not in _TAKEN
+    )
+
+
+def _had_trouble(tale: Tale) -> bool:
+    """Whether a function that delivers may have lost a count."""
+    return any(each.where.startswith(_DELIVERS) or each.kind.startswith(_WIDE) for each in tale.of(Mishap))

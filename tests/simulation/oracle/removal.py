@@ -12,7 +12,7 @@ from tests.simulation.oracle.enumeration import length_ms
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.overlap import QUEUE_DELAY_MAX_MS
-from tests.simulation.oracle.switch import times_off
+from tests.simulation.oracle.stack import times_off
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.turns import OVER, PROCESS_MS, is_taken_back
 from tests.simulation.traces.trace import Deleted, LineStored, Removed, Requested, RunStored

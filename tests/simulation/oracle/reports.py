@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from tests.simulation.oracle.ages import is_given_up_for_its_age
 from tests.simulation.oracle.enumeration import length_ms
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import told
+from tests.simulation.oracle.patience import is_given_up_for_its_age
 from tests.simulation.oracle.runs import OUR_FAULT
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.turns import SIMULATED_SKEW_MS

@@ -7,9 +7,7 @@ from functools import cached_property
 from typing import TypeVar, cast
 
 from tests.simulation.oracle.lives import Life, lives_of
-from tests.simulation.traces.batch_events import BatchEnded, Marked
-from tests.simulation.traces.bulk_answers import BulkWriteAnswered
-from tests.simulation.traces.losses import TimerLost, TimersLost
+from tests.simulation.traces.rare_events import BatchEnded, BulkWriteAnswered, Marked, TimerLost, TimersLost
 from tests.simulation.traces.trace import (
     Buried,
     Concluded,

@@ -8,7 +8,7 @@ from tests.simulation.oracle.enumeration import length_ms
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, Reign, told
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.alerts import Alerted
+from tests.simulation.traces.rare_events import Alerted
 from tests.simulation.traces.trace import Buried, RunStored
 
 #: Deadlines of one clock hour share an alert (guide.md, "The watch on a job").

@@ -1,11 +1,11 @@
 """Traces of batches, made by hand: one in which every promise is kept, and changes that break one each."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.simulation.traces.batch_events import BatchEnded, BatchTold, Marked
-from tests.simulation.traces.doctored import Doctoring, changed, of, without
+from tests.simulation.traces.doctored import Broken, changed, of, without
+from tests.simulation.traces.rare_events import BatchEnded, BatchTold, Marked
 from tests.simulation.traces.stories import NOON, UID, concluded, every_minute, in_order, requested, run
 from tests.simulation.traces.trace import Event, Requested, RunStored, Written
 
@@ -65,13 +65,17 @@ def counted() -> list[Event]:
     return in_order(story, marks, [ended, told])
 
 
+#: Traces in which every promise was kept.
+STORIES_OF_BATCHES: Final = (batches, counted)
+
+
 def _again(events: list[Event]) -> list[Event]:
     """The marks of the story, a second later."""
     return [replace(each, at=each.at + 1_000) for each in events if isinstance(each, Marked)]
 
 
 #: A story, what is changed of it, and what the oracle then says.
-BROKEN_BATCHES: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
+BROKEN_BATCHES: Final[Sequence[Broken]] = (
     (batches, without(of(Requested, due_s=300, index=2)), "no request left for the indexes [2]"),
     (
         batches,

@@ -1,11 +1,11 @@
 """Traces of calls that write many jobs in which one promise is broken, and the oracle's complaint of each."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.simulation.traces.bulk_answers import BulkWriteAnswered, EntryAnswered
-from tests.simulation.traces.doctored import Doctoring, changed, of, with_, without
+from tests.simulation.traces.doctored import Broken, Doctoring, Excused, changed, of, with_, without
+from tests.simulation.traces.rare_events import BulkWriteAnswered, EntryAnswered
 from tests.simulation.traces.stories import NOON, every_minute, in_order, requested, timer, written
 from tests.simulation.traces.trace import Answered, Event, Mishap, Requested, TimerStored
 
@@ -62,7 +62,7 @@ STORIES_OF_BULK_WRITES: Final = (created_in_bulk, lost_to_another)
 
 _OUTAGE: Final = Mishap(NOON - 3_000, "outage of 3500 ms", "jobs, timers")
 
-BROKEN_BULK_WRITES: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
+BROKEN_BULK_WRITES: Final[Sequence[Broken]] = (
     # A job counts as created if this call created it.
     (created_in_bulk, changed(of(BulkWriteAnswered), written=()), "and the call did not create it"),
     (
@@ -106,7 +106,7 @@ BROKEN_BULK_WRITES: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str]
 )
 
 #: Traces of which the call is not to blame.
-EXCUSED_BULK_WRITES: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = (
+EXCUSED_BULK_WRITES: Final[Sequence[Excused]] = (
     # The job was there already, and the call changed nothing.
     (created_in_bulk, replaced_call(replace(_JOB, status=200), at=NOON + 90_010, asked_at=NOON + 90_000)),
     # Without an answer the call may have done anything.

@@ -1,10 +1,10 @@
 """Traces of bulk calls in which one promise is broken, and the complaint of the oracle about each."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.simulation.traces.doctored import Doctoring, changed, of, with_, without
+from tests.simulation.traces.doctored import Broken, Excused, changed, of, with_, without
 from tests.simulation.traces.stories import NOON, UID, cursor, every_minute, in_order, removed, timer, written
 from tests.simulation.traces.trace import (
     Answered,
@@ -53,7 +53,7 @@ _REPEAT: Final = Mishap(MOMENT + 6, "repeat", "api 1 jobs.put")
 
 _RED: Final = Chosen("", {"team": "red"}, "")
 
-BROKEN_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
+BROKEN_BULKS: Final[Sequence[Broken]] = (
     # A bulk call changes every job that its filter chooses.
     (
         paused_in_bulk,
@@ -110,7 +110,7 @@ BROKEN_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]
 )
 
 #: Traces of which a bulk call is not to blame.
-EXCUSED_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = (
+EXCUSED_BULKS: Final[Sequence[Excused]] = (
     # Without an acknowledgement the call may have changed some of the jobs.
     (paused_in_bulk, without(of(ManyAnswered))),
     # The job was resumed all the while, or is not chosen by the filter.

@@ -1,11 +1,11 @@
 """Traces of ends in which one promise is broken, and the complaint of the oracle about each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from tests.simulation.traces.doctored import Doctoring, changed, of, with_, without
-from tests.simulation.traces.stories import NOON, every_minute, in_order, requested
+from tests.simulation.traces.doctored import Broken, Excused, changed, of, with_, without
+from tests.simulation.traces.stories import NOON, every_minute, in_order, requested, written
 from tests.simulation.traces.stories_of_ends import (
     DUE,
     TRIGGER,
@@ -20,8 +20,11 @@ from tests.simulation.traces.stories_of_ends import (
     within,
 )
 from tests.simulation.traces.trace import (
+    Buried,
+    Deleted,
     Dropped,
     Event,
+    Mishap,
     Requested,
     RunAnswered,
     RunAsked,
@@ -62,7 +65,7 @@ def left_after_the_cancel(events: list[Event]) -> list[Event]:
     )
 
 
-BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
+BROKEN_ENDS: Final[Sequence[Broken]] = (
     # Every end has a cause.
     (reported, without(of(RunAsked, verb="complete")), "which never succeeded"),
     (silent, changed(of(RunAsked, verb="complete", attempt=2), attempt=1), "which never succeeded"),
@@ -112,3 +115,77 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
         "and its job was not paused",
     ),
 )
+
+
+def _recorded_late(events: list[Event]) -> list[Event]:
+    """The same, but the function was paused before it recorded that the attempt runs."""
+    return changed(lambda event: getattr(event, "before", None) == "claimed", at=NOON + 254_000)(events)
+
+
+EXCUSED_ENDS: Final[Sequence[Excused]] = [
+    # A report is refused after `maxRunTime`, also by a clock that is ahead.
+    (
+        reported,
+        lambda events: in_order(within("2m", events), asked("heartbeat", 281, error="GoneError")),
+    ),
+    # `maxRunTime` begins with the consumer's answer. A function may pause before it records the attempt.
+    (
+        reported,
+        lambda events: in_order(
+            within("170s", _recorded_late(events)),
+            asked("heartbeat", 299, error="GoneError"),
+        ),
+    ),
+    # An operator completed the run in time. The consumer's own report comes late, and changes nothing.
+    (
+        reported,
+        lambda events: in_order(
+            within("3m", without(of(RunAsked, verb="complete"), of(RunAnswered, state="succeeded"))(events)),
+            asked("complete", 301, None, state="succeeded", attempts=1),
+            asked("complete", 900, state="succeeded", attempts=1),
+        ),
+    ),
+    # An answer that was lost says nothing, and the action may have been done.
+    (reported, without(of(RunAnswered))),
+    # Heartbeats of an attempt that is over change nothing.
+    (silent, lambda events: in_order(events, asked("heartbeat", 308, error="GoneError"))),
+    # Notifications follow the present definition: without `onComplete` no notification is owed.
+    (
+        told_of,
+        lambda events: in_order(
+            without(of(Told, trigger_id=TRIGGER))(events),
+            written("patch", "1-a", 181, cut=NOON + 5, since=NOON - 1),
+        ),
+    ),
+    # A notification that failed is a dead letter.
+    (
+        told_of,
+        lambda events: in_order(
+            without(of(Told, trigger_id=TRIGGER))(events),
+            Buried(NOON + 300_000, TRIGGER, "The onComplete target could not be notified.", "notice"),
+        ),
+    ),
+    # A chain needs a job to follow.
+    (
+        followed_by_another,
+        lambda events: in_order(
+            without(of(Requested, due_s=900, uid="u2"))(events), Deleted(NOON + 900_040, "next", "u2")
+        ),
+    ),
+    # A message that the queue has taken has succeeded, though the answer to a copy was lost and another
+    # attempt followed.
+    (
+        silent,
+        lambda events: in_order(
+            replace(event, token=None) if isinstance(event, Requested) else event
+            for event in with_(dropped(400))(events)
+        ),
+    ),
+    # A first attempt without a claim may be under way twice, if something has doubled its message.
+    (
+        cancelled,
+        lambda events: in_order(
+            left_after_the_cancel(events), Mishap(NOON + 170_000, "copy of 30000 ms later", "queue")
+        ),
+    ),
+]

@@ -1,10 +1,10 @@
 """Traces of jobs that go with their last run in which one promise is broken, and the complaint about each."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.simulation.traces.doctored import Doctoring, changed, of, with_, without
+from tests.simulation.traces.doctored import Broken, Excused, changed, of, with_, without
 from tests.simulation.traces.stories import (
     NOON,
     UID,
@@ -69,7 +69,7 @@ _RETRYING: Final = replace(
 
 _stayed: Final = without(of(Written, verb="expire"))
 
-BROKEN_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
+BROKEN_LEAVING: Final[Sequence[Broken]] = (
     # Only a job that asked for it goes.
     (
         gone_with_its_last_run,
@@ -104,7 +104,7 @@ _RELEASED: Final = (
 )
 
 #: Traces without a reason to complain.
-EXCUSED_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = (
+EXCUSED_LEAVING: Final[Sequence[Excused]] = (
     # A client deleted the job, or another job took its place.
     (gone_with_its_last_run, with_(replace(deleted(400), verb="delete"))),
     (gone_with_its_last_run, with_(replace(deleted(400), verb="create"))),

@@ -1,11 +1,11 @@
 """Traces in which DynamoDB removes items that are still needed, and the complaint about each."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
 from tests.simulation.oracle.removal import LATE_MS
-from tests.simulation.traces.doctored import Doctoring, changed, of, with_
+from tests.simulation.traces.doctored import Broken, Doctoring, Excused, changed, of, with_
 from tests.simulation.traces.stories import (
     NOON,
     UID,
@@ -69,7 +69,7 @@ def _turns_end_and_line_goes(events: list[Event]) -> list[Event]:
     return _removed("line", 250)(changed(of(Written), definition=_AT_ONCE)(events))
 
 
-BROKEN_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
+BROKEN_REMOVAL: Final[Sequence[Broken]] = (
     (every_minute, with_(_A_DAY_LATER), "was succeeded at 2026-11-21T12:01:00.060Z, and attempt 1 left"),
     (every_minute, _replayed(until_s=950), "was succeeded at 2026-11-21T12:15:00.060Z, and attempt 1 left"),
     (every_minute, _removed("run", 100, _FIRST_RUN), "and is kept for 2592000000 ms"),
@@ -87,7 +87,7 @@ BROKEN_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
 )
 
 #: Traces without a reason to complain.
-EXCUSED_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = (
+EXCUSED_REMOVAL: Final[Sequence[Excused]] = (
     (every_minute, with_(_REDRIVEN, _A_DAY_LATER)),
     (every_minute, with_(requested(60, late_ms=HOUR_MS))),
     (every_minute, _replayed(until_s=970)),

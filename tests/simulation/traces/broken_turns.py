@@ -1,10 +1,10 @@
 """Traces of runs that take turns in which one promise is broken, and the complaint about each."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.simulation.traces.doctored import Doctoring, changed, of, with_, without
+from tests.simulation.traces.doctored import Broken, Doctoring, changed, of, with_, without
 from tests.simulation.traces.stories import (
     NOON,
     answered,
@@ -30,7 +30,7 @@ def undone(*between: Event) -> Doctoring:
     return with_(claim, *between, replace(run(early, "claimed", "released"), at=early.at + 5))
 
 
-BROKEN_TURNS: Final[list[tuple[Callable[[], list[Event]], Doctoring, str]]] = [
+BROKEN_TURNS: Final[Sequence[Broken]] = [
     (in_turn, undone(requested(240, late_ms=10_000)), "which was released since"),
     (in_turn, with_(requested(300, late_ms=20_000)), "and left at"),
     (

@@ -1,11 +1,11 @@
 """A trace of a job with a watch, and traces in which the watch errs."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from tests.simulation.traces.alerts import Alerted
-from tests.simulation.traces.doctored import Doctoring, changed, of, with_, without
+from tests.simulation.traces.doctored import Broken, changed, of, with_, without
+from tests.simulation.traces.rare_events import Alerted
 from tests.simulation.traces.stories import (
     NOON,
     UID,
@@ -62,7 +62,7 @@ def _about(due_s: int) -> Alerted:
 
 
 #: Each with a part of the complaint.
-BROKEN_WATCHES: Final[list[tuple[Callable[[], list[Event]], Doctoring, str]]] = [
+BROKEN_WATCHES: Final[Sequence[Broken]] = [
     (watched, without(of(Alerted)), "no alert left"),
     (watched, with_(replace(_about(420), rev="9-z")), "which was not committed"),
     (watched, changed(of(Alerted), missed=2), "counts 2 triggers; fewer were due"),

@@ -9,9 +9,8 @@ from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHist
 from tests.simulation.traces.recorder import Recorder, revision_of
 from tests.simulation.traces.trace import Event, Removed
 from tests.simulation.world.bucket import Bucket
-from tests.simulation.world.permit_watch import PermitWatch
+from tests.simulation.world.permit_watch import PermitWatch, QuotaWatch
 from tests.simulation.world.processes import Scheduler
-from tests.simulation.world.quota_watch import QuotaWatch
 
 from sweephand.base.instants import Instant
 from sweephand.model.job import Job

@@ -11,7 +11,14 @@ from tests.simulation.traces.trace import Event
 #: So early that nothing of it is left when the story begins.
 CALM_AT: Final = NOON - 450_000
 
+Story = Callable[[], list[Event]]
 Doctoring = Callable[[list[Event]], list[Event]]
+
+#: A story, what is changed of it, and a part of what the oracle says of that.
+Broken = tuple[Story, Doctoring, str]
+
+#: A story, and a change of it of which the oracle says nothing.
+Excused = tuple[Story, Doctoring]
 
 
 def complaints(events: list[Event]) -> list[str]:

@@ -7,8 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.simulation.traces.alerts import Alerted
-from tests.simulation.traces.batch_events import BatchEnded, BatchTold, Marked
+from tests.simulation.traces.rare_events import Alerted, BatchEnded, BatchTold, Marked
 from tests.simulation.traces.trace import (
     Answered,
     Chosen,

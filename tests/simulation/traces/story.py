@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.simulation.simulation import Result
-from tests.simulation.traces.bulk_answers import BulkWriteAnswered
+from tests.simulation.traces.rare_events import BulkWriteAnswered
 from tests.simulation.traces.trace import (
     Answered,
     Buried,

@@ -7,10 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from tests.simulation.traces.alerts import Alerted
-from tests.simulation.traces.batch_events import BatchEvent
-from tests.simulation.traces.bulk_answers import BulkWriteAnswered
-from tests.simulation.traces.losses import Loss
+from tests.simulation.traces.rare_events import Alerted, BatchEvent, BulkWriteAnswered, Loss
 
 from sweephand.base.instants import Instant
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.simulation.traces.bulk_answers import BulkWriteAnswered, EntryAnswered
+from tests.simulation.traces.rare_events import BulkWriteAnswered, EntryAnswered
 from tests.simulation.workload.bulk_writes import Entry
 
 from sweephand.base.errors import StoreError

@@ -11,16 +11,14 @@ from tests.simulation.traces.recorder import Asking
 from tests.simulation.workload.batches import Batches
 from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
-from tests.simulation.workload.bundling import Bundling
+from tests.simulation.workload.bundling import Bundling, Packs
 from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.lanes import Lanes
-from tests.simulation.workload.leaving import Leaving
+from tests.simulation.workload.leaving import Leaving, ShortLives
 from tests.simulation.workload.modes import Modes
 from tests.simulation.workload.on_demand import OnDemand
 from tests.simulation.workload.overlapping import Overlapping
-from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.policies import Policies
-from tests.simulation.workload.short_lives import ShortLives
 from tests.simulation.workload.updates import Updates
 from tests.simulation.workload.verbs import ACTIONS, Known, Request
 from tests.simulation.workload.watches import Watches

@@ -1,12 +1,8 @@
-"""When the Timers table of a seed is lost, and when an operator rebuilds it. Only some seeds have that.
-
-The random numbers of this module are its own, and so are its seeds, so that other seeds stay what they are.
-"""
+"""When timers of a seed are lost, and when an operator audits or rebuilds them. Only some seeds have this."""
 
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tests.simulation.workload.audits import Audits
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import is_backlogged, stream
 
@@ -64,3 +60,33 @@ class Drill:
 def looks_far_back(seed: int) -> bool:
     """Whether clients of a seed backfill times of days before, which rebuilds and audits have to find."""
     return Drill.of(seed) is not None or Audits.of(seed) is not None
+
+
+#: The jobs of these seeds are audited again and again.
+FIRST_WITH_AUDITS: Final = 3_700_000
+_AFTER_AUDITS: Final = 3_800_000
+
+#: The time between two audits, and how long they go on after the faults.
+_EVERY_MINUTES: Final = (1, 3)
+_LOST_AFTER_MINUTES: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Audits:
+    """The audits of a seed, as times after the world's beginning."""
+
+    at_ms: tuple[int, ...]
+
+    @classmethod
+    def of(cls, seed: int) -> "Audits | None":
+        """Return those of a seed. A seed that lasts for days, or has a backlog, has none."""
+        scenario = Scenario.of(seed)
+        is_among = FIRST_WITH_AUDITS <= seed < _AFTER_AUDITS
+        if not is_among or scenario.is_sparse or is_backlogged(seed):
+            return None
+        random = stream(seed, "audits")
+        found, at_ms = [], 0
+        while at_ms < (scenario.minutes + _LOST_AFTER_MINUTES) * MINUTE_MS:
+            at_ms += random.randrange(*(each * MINUTE_MS for each in _EVERY_MINUTES))
+            found.append(at_ms)
+        return cls(tuple(found))

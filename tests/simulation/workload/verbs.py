@@ -17,7 +17,7 @@ from tests.simulation.workload.bulk_writes import WRITE_MANY, WRITE_ONE, BulkWri
 from tests.simulation.workload.bulk_writes_asked import write_many
 from tests.simulation.workload.bulks import DELETE_MANY, PAUSE_MANY, RESUME_MANY, Bulks
 from tests.simulation.workload.bulks_asked import delete_many, pause_many, resume_many
-from tests.simulation.workload.bundling import GATHER, Bundling
+from tests.simulation.workload.bundling import GATHER, Bundling, Packs
 from tests.simulation.workload.crowds import CROWD, crowd_definition
 from tests.simulation.workload.drills import looks_far_back
 from tests.simulation.workload.flows import CANCEL, COMPLETE, REDRIVE, REDRIVE_MANY, Flows
@@ -40,7 +40,6 @@ from tests.simulation.workload.leaving import Leaving
 from tests.simulation.workload.modes import Modes
 from tests.simulation.workload.on_demand import OnDemand, is_on_demand, judged
 from tests.simulation.workload.overlapping import Overlapping
-from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.runs_asked import cancel, complete, redrive, redrive_many
 from tests.simulation.workload.updates import PUT_OFTEN, TOUCH, often

@@ -6,8 +6,8 @@ from typing import Final
 
 from tests.fakes.world import key_of
 from tests.simulation.traces.chronicle import Chronicle
-from tests.simulation.traces.losses import TimerLost
-from tests.simulation.workload.audits import Audits
+from tests.simulation.traces.rare_events import TimerLost
+from tests.simulation.workload.drills import Audits
 from tests.simulation.world.functions import Functions
 from tests.simulation.world.processes import Scheduler
 

@@ -7,9 +7,8 @@ from unittest.mock import patch
 from tests.fakes import memory
 from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
-from tests.simulation.workload.bundling import Bundling
+from tests.simulation.workload.bundling import Bundling, Packs
 from tests.simulation.workload.drills import looks_far_back
-from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.scenario import is_for_weeks
 from tests.simulation.workload.switching import Switching
 from tests.simulation.workload.updates import Updates

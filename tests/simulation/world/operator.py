@@ -6,7 +6,7 @@ from tests.fakes.memory import MemoryLeases
 from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.world import key_of
 from tests.simulation.traces.chronicle import Chronicle
-from tests.simulation.traces.losses import TimersLost
+from tests.simulation.traces.rare_events import TimersLost
 from tests.simulation.workload.drills import Drill
 from tests.simulation.world.functions import Functions
 from tests.simulation.world.processes import Scheduler

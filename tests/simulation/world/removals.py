@@ -1,14 +1,8 @@
-"""DynamoDB's removal of items whose time to live is over, as the stores of a simulation have it.
-
-AWS, "Using time to live (TTL) in DynamoDB": DynamoDB may remove an item once the present time in seconds is
-greater than its attribute, and does so "within a few days". Until then the item can be read and written like
-any other, and a write that moves the attribute keeps it. Here an item is removed at most 48 hours late, which
-is the bound that AWS named in earlier years.
-"""
+"""DynamoDB's removal of items whose time to live is over, from dicts and tables that report each write."""
 
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 from zlib import crc32
 
 from tests.fakes.dynamodb_expressions import Attributes
@@ -118,3 +112,73 @@ class ExpiringTables(Tables):
 def _expires_s(item: Attributes) -> int | None:
     attribute = item.get("expires_at")
     return None if attribute is None else int(attribute["N"])
+
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Watched(dict[Key, Value]):
+    """A dict that reports each write: the item before, and the item after."""
+
+    def __init__(self, changed: Callable[[Value | None, Value | None], None]) -> None:
+        super().__init__()
+        self._changed = changed
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        before = self.get(key)
+        super().__setitem__(key, value)
+        self._changed(before, value)
+
+    def __delitem__(self, key: Key) -> None:
+        before = self.get(key)
+        super().__delitem__(key)
+        self._changed(before, None)
+
+    def pop(self, key: Key, *default: Value | None) -> Value | None:  # type: ignore[override]
+        """Remove and return an item. The removal is reported if there was one."""
+        before = self.get(key)
+        result = super().pop(key, *default)
+        if before is not None:
+            self._changed(before, None)
+        return result
+
+
+class Expiring(Watched[Key, Value]):
+    """A watched dict of items that have a time to live.
+
+    `removed` is called for each item that DynamoDB removes.
+    """
+
+    def __init__(
+        self,
+        changed: Callable[[Value | None, Value | None], None],
+        removed: Callable[[Value], None],
+        expires_s: Callable[[Value], int | None],
+        removals: Removals,
+    ) -> None:
+        super().__init__(changed)
+        self._removed = removed
+        self._expires_s = expires_s
+        self._removals = removals
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        super().__setitem__(key, value)
+        self._removals.written(key, self._expires_s(value), lambda: self._look(key, must_be_due=True))
+
+    def get(self, key: Key, default: Value | None = None) -> Value | None:  # type: ignore[override]
+        """Get an item as a dict does."""
+        value = super().get(key)
+        if value is None:
+            return default
+        self._removals.read(self._expires_s(value), lambda: self._look(key, must_be_due=False))
+        return value
+
+    def _look(self, key: Key, *, must_be_due: bool) -> None:
+        value = super().get(key)
+        if value is None:
+            return
+        expires_s = self._expires_s(value)
+        if self._removals.is_due(key, expires_s) if must_be_due else self._removals.is_past(expires_s):
+            dict.__delitem__(self, key)
+            self._removed(value)

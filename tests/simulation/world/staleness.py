@@ -1,17 +1,20 @@
-"""Reads that may be stale: in some seeds they show an item as it was before its latest writes.
+"""Reads that may be stale, and timers that fail to expand once. Only some seeds have them."""
 
-AWS, "DynamoDB read consistency": an eventually consistent read may not reflect the results of a recently
-completed write. No bound on its age is documented. So the seeds go far beyond the second that is usual.
-"""
-
-from collections.abc import Hashable
-from typing import Final, TypeVar
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+from unittest.mock import patch
 from zlib import crc32
 
-from tests.simulation.world.faults import mixed, stream
+from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.world.faults import Troubles, fraction, mixed, stream
 from tests.simulation.world.processes import Scheduler
 
+from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
+from sweephand.model.timer import OccurrenceTimer
+from sweephand.schedules import Occurrence
+from sweephand.wheel import span
 
 Value = TypeVar("Value")
 
@@ -50,3 +53,27 @@ class Staleness:
                 self.stale += 1
                 return before  # type: ignore[return-value] # the item of a key has one type
         return present
+
+
+#: The chance of a timer at level 1. Each process draws again, so a timer fails once.
+_CHANCE: Final = 0.08
+
+
+@contextmanager
+def stumbling(scheduler: Scheduler, chronicle: Chronicle, troubles: Troubles) -> Iterator[None]:
+    """Let some timers fail to expand, until the calm."""
+    find_first = span._first
+    chance = _CHANCE * troubles["stumbles"]
+
+    def first(timer: OccurrenceTimer, *rest: Any) -> Occurrence | None:
+        code = scheduler.strand.process.faults.code
+        if chronicle.calm_at is None and fraction(code, crc32(timer.sort_key.encode())) < chance:
+            chronicle.mishap("stumble", timer.sort_key)
+            raise StoreError("this timer cannot be expanded, this once")
+        return find_first(timer, *rest)
+
+    if not chance:
+        yield
+        return
+    with patch.object(span, "_first", first):
+        yield

@@ -15,8 +15,8 @@ from tests.fakes.ports import fake_stores
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.world.delivery_queues import DeliveryQueues
 from tests.simulation.world.gate import Gate
+from tests.simulation.world.removals import Expiring, Watched
 from tests.simulation.world.staleness import Staleness
-from tests.simulation.world.watched import Expiring, Watched
 
 from sweephand.base.concurrency import always
 from sweephand.base.errors import StoreError

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.fakes.world import job_of
 from tests.simulation.workload.quotas import Quotas
-from tests.simulation.world.quota_watch import QuotaWatch
+from tests.simulation.world.permit_watch import QuotaWatch
 
 
 def watch() -> QuotaWatch:

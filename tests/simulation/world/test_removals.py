@@ -8,13 +8,12 @@ import pytest
 from tests.fakes.dynamodb_expressions import Range
 from tests.simulation.oracle import removal
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.broken_removal import BROKEN_REMOVAL, EXCUSED_REMOVAL
-from tests.simulation.traces.doctored import CALM_AT, Doctoring, complaints
+from tests.simulation.traces.broken_removal import EXCUSED_REMOVAL
+from tests.simulation.traces.doctored import CALM_AT, Doctoring
 from tests.simulation.traces.stories import NOON, THROUGH
 from tests.simulation.traces.trace import Event
 from tests.simulation.world.processes import Scheduler
-from tests.simulation.world.removals import ExpiringTables, Manner, Removals
-from tests.simulation.world.watched import Expiring
+from tests.simulation.world.removals import Expiring, ExpiringTables, Manner, Removals
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
 
@@ -99,14 +98,6 @@ def test_an_expired_item_is_removed_after_it_was_read() -> None:
     assert world.tables.get("table", ("pk", "sk"))
     world.scheduler.run(PAST + 1)
     assert world.are_there == {False}
-
-
-@pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_REMOVAL)
-def test_the_oracle_names_a_removal_that_may_not_happen(
-    story: Callable[[], list[Event]], doctoring: Doctoring, expected: str
-) -> None:
-    found = complaints(doctoring(story()))
-    assert any(expected in each for each in found), found
 
 
 @pytest.mark.parametrize(("story", "doctoring"), EXCUSED_REMOVAL)

@@ -1,14 +1,19 @@
-"""Which authorization headers are accepted, and which are refused."""
+"""Which authorization headers are accepted and what the authorizer answers. Run tokens are told from keys."""
 
 import hmac
+from types import ModuleType
 
 import pytest
 from tests.contract.builders import admin_change
+from tests.fakes.functions import function
+from tests.fakes.http_events import fixture
 from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.world import NOON
 
+from sweephand.access.authentication import Auth, run_token, sent_run_token, without_run_tokens
 from sweephand.access.callers import authorize
-from sweephand.model.api_key import Caller, Key, digest_of
+from sweephand.model.api_key import Caller, Key, digest_of, format_key
+from sweephand.web.http.app import caller_of
 
 KEY = Key("k1", digest_of("abc"), "ns", "write", NOON, expires_at=NOON + 1_000)
 
@@ -102,3 +107,107 @@ def test_an_unknown_a_wrong_and_an_expired_key_take_the_same_work_as_a_valid_one
     assert work.of("Bearer sh_k1_abd") == valid, "a wrong secret"
     assert work.of("Bearer sh_k2_abc") == valid, "an unknown id"
     assert work.of("Bearer sh_k1_abc", now=NOON + 1_000) == valid, "an expired key"
+
+
+TOKEN = run_token("aB3" * 14 + "z")
+
+
+@pytest.mark.parametrize("header", [f"Bearer {TOKEN}", f"bearer  {TOKEN}", f" BEARER {TOKEN} "])
+def test_a_token_is_read_as_it_was_made(header: str) -> None:
+    assert sent_run_token(header) == TOKEN
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        "",
+        TOKEN,
+        f"Basic {TOKEN}",
+        f"Bearer {TOKEN[:-1]}",
+        f"Bearer {TOKEN}x",
+        f"Bearer {TOKEN[:-1]}-",
+        f"Bearer {TOKEN[:-1]}\u0661",
+        f"Bearer {TOKEN} {TOKEN}",
+        f"Bearer {format_key('admin', 'x' * 43)}",
+    ],
+)
+def test_a_text_that_is_not_a_run_token_is_read_as_none(header: str | None) -> None:
+    assert sent_run_token(header) is None
+
+
+@pytest.mark.parametrize("around", ["{}", '{{"token": "{}"}}', "a {} b {}", "sweephand-run-token: {}\\r\\n"])
+def test_a_token_that_a_text_repeats_is_hidden(around: str) -> None:
+    places = around.count("{}")
+    hidden = without_run_tokens(around.format(*[TOKEN] * places))
+    assert hidden == around.format(*["[secret]"] * places)
+
+
+@pytest.mark.parametrize("length", range(len(TOKEN) + 1))
+def test_an_end_that_cuts_a_token_shows_fewer_than_four_characters_of_its_secret(length: int) -> None:
+    cut = f"refused: {TOKEN[:length]}"
+    assert without_run_tokens(cut) == (cut if length < len("shr_") + 4 else "refused: [secret]")
+
+
+def test_a_text_without_a_token_stays_as_it_is() -> None:
+    for text in ("", "shr_", "shr_a-b", "no token", "sh_id_secret"):
+        assert without_run_tokens(text) == text
+
+
+@pytest.fixture
+def module() -> ModuleType:
+    """The module of the authorizer's handler."""
+    return function("authorizer")
+
+
+def test_a_valid_key_is_let_in_with_its_namespace_and_role(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str | None] = []
+
+    def caller_of(header: str | None) -> Caller:
+        asked.append(header)
+        return Caller("k1", "ns", "write")
+
+    monkeypatch.setattr(module, "caller_of", caller_of)
+    answer = module.handler(fixture("authorizer_request"), None)
+    assert asked == ["Bearer sh_admin_secret"]
+    assert answer == {
+        "isAuthorized": True,
+        "context": {"keyId": "k1", "namespace": "ns", "role": "write"},
+    }
+
+
+def test_the_rate_of_a_key_goes_to_the_api(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = Caller("k1", "ns", "write", requests_per_minute=60)
+    monkeypatch.setattr(module, "caller_of", lambda _: caller)
+    answer = module.handler(fixture("authorizer_request"), None)
+    event = {"requestContext": {"authorizer": {"lambda": answer["context"]}}}
+    assert caller_of(event, Auth(), MemoryKeys(), NOON) == caller
+
+
+def test_a_caller_without_a_valid_key_is_refused(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "caller_of", lambda _: None)
+    assert module.handler(fixture("authorizer_request"), None) == {"isAuthorized": False}
+
+
+def test_a_token_of_a_run_is_let_in_without_a_caller(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delattr(module, "caller_of")
+    event = fixture("authorizer_request")
+    event["headers"]["authorization"] = f"Bearer {run_token('x' * 43)}"
+    answer = module.handler(event, None)
+    assert answer == {"isAuthorized": True, "context": {"keyId": "run"}}
+    event = {"requestContext": {"authorizer": {"lambda": answer["context"]}}}
+    assert caller_of(event, Auth(), MemoryKeys(), NOON) is None
+    assert "xxx" not in str([vars(record) for record in caplog.records])
+
+
+def test_neither_the_key_nor_its_secret_is_logged(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "caller_of", lambda _: Caller("k1", "ns", "write"))
+    module.handler(fixture("authorizer_request"), None)
+    assert len(caplog.records) == 1
+    assert "sh_admin" not in str([vars(record) for record in caplog.records])

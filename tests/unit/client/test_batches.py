@@ -1,4 +1,4 @@
-"""The progress of batches, by the command."""
+"""The progress of batches and the failed runs of a namespace, by the command."""
 
 from typing import Final
 
@@ -99,3 +99,25 @@ def test_a_batch_by_hand_is_the_newest_one_when_it_has_ended(mails: CommandLine)
     assert said == f"Triggered mails. Its batch of 5 runs is {found['id']}.\n"
     assert found["id"].startswith("manual-")
     assert (found["state"], found["total"], found["overran"]) == ("succeeded", 5, False)
+
+
+def test_the_failed_runs_of_all_jobs_are_listed(sweephand: CommandLine, client: Client) -> None:
+    for name, team in (("a", "ops"), ("b", "web")):
+        once: JobRequest = {
+            "target": TARGET,
+            "dueTime": "10s",
+            "retry": {"maxAttempts": 1},
+            "labels": {"team": team},
+        }
+        client.jobs.put("ns", name, once)
+    world = sweephand.server.api.world
+    world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
+    world.run_until(NOON + 11_000)
+
+    shown = sweephand.ok("run", "list", "--state", "failed").out.splitlines()
+    assert {line.split()[0] for line in shown[1:]} == {"a", "b"}
+    asked = ("run", "list", "--label", "team=ops", "--since", "2026-11-21T12:00:10Z", "--json")
+    assert [each["job"] for each in sweephand.ok(*asked).json] == ["a"]
+    assert sweephand.ok("run", "list", "--since", "2026-11-21T12:00:11Z", "--json").json == []
+    assert sweephand.ok("run", "list", "--limit", "1", "--json").json[0]["state"] == "failed"
+    assert sweephand.run("run", "list", "--state", "succeeded").code == 2

@@ -53,8 +53,7 @@ def ask(client: Client, asked: Curl) -> Answered:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_api_accepts_every_request_of_a_page(page: Path) -> None:
-    world = World()
+def test_the_api_accepts_every_request_of_a_page(world: World, page: Path) -> None:
     world.flow_functions_max = 5
     world.limits_namespaces = True
     world.counts_deliveries = True

@@ -1,13 +1,13 @@
-"""The pictures and tables of docs/internals.md agree with the code."""
+"""The pictures and tables of docs/internals.md and docs/concepts.md agree with the code."""
 
 import re
 import tomllib
-from pathlib import Path
 from typing import Final
+
+from infra.local.places import ROOT
 
 from sweephand.model.run import INITIAL_STATES, OVER_STATES, TRANSITIONS
 
-ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs" / "internals.md").read_text("utf-8")
 PACKAGE: Final = ROOT / "layers" / "sweephand" / "python" / "sweephand"
 
@@ -116,3 +116,12 @@ def test_the_table_of_items_has_every_kind_of_partition() -> None:
 
     assert {word for _, word in listed} >= {"jobs", "line", "shard"}
     assert written == listed - {("packs.py", "shard")}, "a pack lies in a partition of timers"
+
+
+_ROW: Final = re.compile(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", re.MULTILINE)
+
+
+def test_the_life_of_a_trigger_is_the_one_that_the_stores_allow() -> None:
+    section = (ROOT / "docs" / "concepts.md").read_text().partition("## The life of a trigger")[2]
+    told = {state: set(re.findall(r"`(\w+)`", follows)) for state, follows in _ROW.findall(section)}
+    assert told == {state: set(row) - {state} for state, row in TRANSITIONS.items()}

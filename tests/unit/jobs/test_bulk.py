@@ -99,8 +99,7 @@ def test_a_call_ends_in_time_and_the_next_ones_do_the_rest(verb: str) -> None:
     assert (count, calls) == (200, 4)
 
 
-def test_each_job_is_resumed_from_the_moment_at_which_its_turn_comes() -> None:
-    world = World()
+def test_each_job_is_resumed_from_the_moment_at_which_its_turn_comes(world: World) -> None:
     for number in range(40):
         world.put(f"job-{number:02d}", schedule="@every 1s")
     pause(world)

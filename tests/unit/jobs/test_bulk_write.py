@@ -54,16 +54,14 @@ def timers_of(world: World) -> set[str]:
     return {timer.key.name for timer in found if isinstance(timer, OccurrenceTimer)}
 
 
-def test_a_hundred_new_jobs_take_few_requests_and_one_commit_each() -> None:
-    world = World()
+def test_a_hundred_new_jobs_take_few_requests_and_one_commit_each(world: World) -> None:
     calls = counting(world)
     results = write(world, *(job(f"job-{number}") for number in range(100)))
     assert outcomes(results) == ["created"] * 100
     assert calls == {"jobs.get_many": 1, "timers.put": 1, "jobs.put": 100}
 
 
-def test_jobs_that_are_due_soon_are_sent_together() -> None:
-    world = World()
+def test_jobs_that_are_due_soon_are_sent_together(world: World) -> None:
     calls = counting(world)
     write(world, *(job(f"job-{number}", dueTime="10s") for number in range(20)))
     assert calls == {"jobs.get_many": 1, "queue.send": 1, "jobs.put": 20}
@@ -85,34 +83,29 @@ def test_calls_spread_over_the_shards() -> None:
     assert shards == set(range(7))
 
 
-def test_a_single_new_job_is_written_as_by_put() -> None:
-    world = World()
+def test_a_single_new_job_is_written_as_by_put(world: World) -> None:
     calls = counting(world)
     assert outcomes(write(world, job("a"))) == ["created"]
     assert calls == {"jobs.get": 1, "timers.put": 1, "jobs.put": 1}
 
 
-def test_existing_jobs_are_replaced_or_left_unchanged_beside_new_ones() -> None:
-    world = World()
+def test_existing_jobs_are_replaced_or_left_unchanged_beside_new_ones(world: World) -> None:
     write(world, job("a"), job("b"))
     results = write(world, job("a"), job("b", schedule="@every 2h"), job("c"), job("d"))
     assert outcomes(results) == ["unchanged", "replaced", "created", "created"]
 
 
-def test_a_job_with_data_of_its_own_object_is_written_beside_the_others() -> None:
-    world = World()
+def test_a_job_with_data_of_its_own_object_is_written_beside_the_others(world: World) -> None:
     large = JobToWrite(key_of("large"), definition(data='"' + "x" * 3_000 + '"', schedule="@every 1h"))
     assert outcomes(write(world, job("a"), large, job("b"))) == ["created"] * 3
-    stored = world.jobs.get(key_of("large"))
-    assert stored is not None
+    stored = world.stored("large")
     payload = stored.definition.payload
     assert payload is not None
     assert payload.ref is not None
     assert world.payloads.get(stored.uid, payload.ref) is not None
 
 
-def test_a_job_with_impossible_times_does_not_stop_the_others() -> None:
-    world = World()
+def test_a_job_with_impossible_times_does_not_stop_the_others(world: World) -> None:
     never = job("never", schedule="0 0 30 2 *")
     assert outcomes(write(world, job("a"), never, job("b"))) == ["created", InvalidError.__name__, "created"]
     assert world.jobs.get(key_of("never")) is None
@@ -150,8 +143,7 @@ def test_a_creation_that_is_repeated_after_an_update_is_made_once_though_its_rev
     # If the call were made again, the one-off would begin again and be due a second time.
     put_repeated_after(world, updated)
     assert outcomes(write(world, job("job", dueTime="1h"), job("b", dueTime="1h"))) == ["created", "created"]
-    stored = world.jobs.get(key_of())
-    assert stored is not None
+    stored = world.stored()
     assert (stored.rev[:2], stored.definition.written["description"]) == ("2-", "another client's")
 
 
@@ -168,21 +160,18 @@ def failing(world: World, call: str, times: int) -> None:
 
 
 @pytest.mark.parametrize("call", ["jobs.get_many", "timers.put"])
-def test_jobs_that_cannot_be_written_together_are_written_one_by_one(call: str) -> None:
-    world = World()
+def test_jobs_that_cannot_be_written_together_are_written_one_by_one(world: World, call: str) -> None:
     failing(world, call, 1)
     assert outcomes(write(world, job("a"), job("b"))) == ["created", "created"]
 
 
-def test_a_store_that_fails_throughout_fails_each_job() -> None:
-    world = World()
+def test_a_store_that_fails_throughout_fails_each_job(world: World) -> None:
     failing(world, "timers.put", 100)
     assert outcomes(write(world, job("a"), job("b"))) == [StoreError.__name__] * 2
     assert world.jobs.get_many([key_of("a"), key_of("b")]) == {}
 
 
-def test_a_commit_that_fails_does_not_stop_the_others() -> None:
-    world = World()
+def test_a_commit_that_fails_does_not_stop_the_others(world: World) -> None:
     failing(world, "jobs.put", 1)
     results = write(world, job("a"), job("b"))
     assert outcomes(results) == [StoreError.__name__, "created"]
@@ -203,16 +192,14 @@ def thawed_late(call: str) -> Callable[[World], None]:
 @pytest.mark.parametrize(
     "call", ["before jobs.get_many", "after jobs.get_many", "before timers.put", "after timers.put"]
 )
-def test_a_call_that_is_thawed_late_commits_nothing(call: str) -> None:
-    world = World()
+def test_a_call_that_is_thawed_late_commits_nothing(world: World, call: str) -> None:
     thawed_late(call)(world)
     results = write(world, job("a"), job("b"))
     assert outcomes(results) == [UnavailableError.__name__] * 2
     assert world.jobs.get_many([key_of("a"), key_of("b")]) == {}
 
 
-def test_a_commit_that_is_thawed_late_is_not_sent() -> None:
-    world = World()
+def test_a_commit_that_is_thawed_late_is_not_sent(world: World) -> None:
     thawed_late("before jobs.put")(world)
     results = write(world, job("a"), job("b"))
     assert outcomes(results) == [StoreError.__name__, UnavailableError.__name__]
@@ -220,8 +207,7 @@ def test_a_commit_that_is_thawed_late_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize("at", range(1, 13))
-def test_each_job_that_can_be_read_after_a_crash_is_armed(at: int) -> None:
-    world = World()
+def test_each_job_that_can_be_read_after_a_crash_is_armed(world: World, at: int) -> None:
     left = [at]
 
     def announce(_: str) -> None:

@@ -19,8 +19,7 @@ def whats(world: World) -> list[ChangeKind]:
     return [each.what for each in reversed(world.changed().items)]
 
 
-def test_every_write_of_a_job_leaves_a_change() -> None:
-    world = World()
+def test_every_write_of_a_job_leaves_a_change(world: World) -> None:
     world.put(schedule="@every 1h")
     world.clock.time += 1_000
     world.put(schedule="@every 2h")
@@ -46,8 +45,7 @@ def test_every_write_of_a_job_leaves_a_change() -> None:
     assert [each.reason for each in changes if each.reason] == ["the database moves"]
 
 
-def test_a_write_that_changes_nothing_leaves_no_change() -> None:
-    world = World()
+def test_a_write_that_changes_nothing_leaves_no_change(world: World) -> None:
     world.put(schedule="@every 1h")
     world.put(schedule="@every 1h")
     world.patch(schedule="@every 1h")
@@ -59,16 +57,14 @@ def test_a_write_that_changes_nothing_leaves_no_change() -> None:
     assert whats(world) == ["created", "paused"]
 
 
-def test_a_new_job_costs_no_write_for_its_change() -> None:
-    world = World()
+def test_a_new_job_costs_no_write_for_its_change(world: World) -> None:
     calls = calls_of(world, lambda: world.put(schedule="@every 1h"))
     assert not [call for call in calls if "changes" in call]
     calls = calls_of(world, lambda: world.put(schedule="@every 2h"))
     assert [call for call in calls if "changes" in call] == ["before changes.put", "after changes.put"]
 
 
-def test_a_change_shows_that_sweephand_itself_paused_the_job() -> None:
-    world = World()
+def test_a_change_shows_that_sweephand_itself_paused_the_job(world: World) -> None:
     world.put(dueTime="10s", onError="pause", retry={"maxAttempts": 1})
     world.consumers.answering = lambda _: Answer(succeeded=False, code=500)
     world.run_until(NOON + 11_000)
@@ -77,8 +73,7 @@ def test_a_change_shows_that_sweephand_itself_paused_the_job() -> None:
     assert change.reason is not None
 
 
-def test_changes_outlive_the_job_and_those_of_a_later_one_of_its_name_come_after_them() -> None:
-    world = World()
+def test_changes_outlive_the_job_and_those_of_a_later_one_of_its_name_come_after_them(world: World) -> None:
     world.put(schedule="@every 1h")
     world.clock.time += 1_000
     world.delete()
@@ -87,8 +82,7 @@ def test_changes_outlive_the_job_and_those_of_a_later_one_of_its_name_come_after
     assert whats(world) == ["created", "deleted", "created"]
 
 
-def test_the_latest_change_of_a_job_that_has_expired_is_still_listed() -> None:
-    world = World()
+def test_the_latest_change_of_a_job_that_has_expired_is_still_listed(world: World) -> None:
     world.put(dueTime="1s", retention="0s", retry={"maxAge": "1s"})
     world.patch(labels={"a": "b"})
     world.clock.time += DAY_MS
@@ -103,8 +97,7 @@ def test_the_changes_of_a_job_that_never_existed_are_not_found() -> None:
         World().changed()
 
 
-def test_pages_show_each_change_once_whether_it_is_filed_or_in_the_job() -> None:
-    world = World()
+def test_pages_show_each_change_once_whether_it_is_filed_or_in_the_job(world: World) -> None:
     for number in range(9):
         world.put(schedule="@every 1h", data=str(number))
         world.clock.time += 1_000
@@ -119,8 +112,7 @@ def test_pages_show_each_change_once_whether_it_is_filed_or_in_the_job() -> None
         assert seen == [NOON + each * 1_000 for each in reversed(range(9))], limit
 
 
-def test_clocks_that_differ_hide_no_change() -> None:
-    world = World()
+def test_clocks_that_differ_hide_no_change(world: World) -> None:
     world.api_clock.ahead_ms = 45_000
     world.put(schedule="@every 1h", data="0")
     world.put(schedule="@every 1h", data="1")
@@ -153,8 +145,7 @@ def test_a_write_that_is_killed_leaves_its_change_only_if_it_was_committed(name:
         assert len(world.changed().items) == (2 if is_committed else 1), calls[number]
 
 
-def test_a_write_that_lost_to_another_leaves_one_change_for_each() -> None:
-    world = World()
+def test_a_write_that_lost_to_another_leaves_one_change_for_each(world: World) -> None:
     world.put(schedule="@every 1h", data="0")
     left = 1
 
@@ -169,8 +160,7 @@ def test_a_write_that_lost_to_another_leaves_one_change_for_each() -> None:
     assert whats(world) == ["created", "replaced", "replaced"]
 
 
-def test_a_change_that_cannot_be_filed_keeps_the_next_write_from_being_committed() -> None:
-    world = World()
+def test_a_change_that_cannot_be_filed_keeps_the_next_write_from_being_committed(world: World) -> None:
     before = world.put(schedule="@every 1h").job
     failing(world, "changes.put")
     for write in WRITES.values():
@@ -181,14 +171,12 @@ def test_a_change_that_cannot_be_filed_keeps_the_next_write_from_being_committed
 
 
 @pytest.mark.parametrize("verb", ["put", "patch", "pause"])
-def test_a_clock_that_is_behind_dates_no_update_before_the_jobs_creation(verb: str) -> None:
-    world = World()
+def test_a_clock_that_is_behind_dates_no_update_before_the_jobs_creation(world: World, verb: str) -> None:
     world.put(schedule="@hourly")
     world.api_clock.ahead_ms = -60_000
     fields: dict[str, dict[str, Any]] = {"put": {"schedule": "@daily"}, "patch": {"labels": {"a": "b"}}}
     getattr(world, verb)(**fields.get(verb, {}))
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.updated_at == job.created_at == NOON
 
 

@@ -90,8 +90,7 @@ def test_a_job_that_a_count_has_left_out_does_not_free_a_place_again() -> None:
 @pytest.mark.parametrize(
     "written", [{"policy": "mailer"}, {"policy": "mailer", "batch": {"count": 5, "window": "1m"}}]
 )
-def test_a_deletion_ends_what_waits_of_a_job_that_has_ended(written: dict[str, Any]) -> None:
-    world = World()
+def test_a_deletion_ends_what_waits_of_a_job_that_has_ended(world: World, written: dict[str, Any]) -> None:
     add_policy(world)
     world.put(schedule=["2026-11-21T12:10:00Z"], **written)
     with nobody_serves(world):

@@ -29,8 +29,7 @@ def filed(world: World) -> dict[str, Revision]:
     return {name.rev: revision for name, revision in world.jobs._filed.items()}
 
 
-def test_a_revision_without_room_in_its_job_is_filed_with_its_reign() -> None:
-    world = World()
+def test_a_revision_without_room_in_its_job_is_filed_with_its_reign(world: World) -> None:
     revs = hammered(world, FULL + 15)
     forgotten = revs[: -1 - FULL]
     assert list(filed(world)) == forgotten
@@ -38,14 +37,12 @@ def test_a_revision_without_room_in_its_job_is_filed_with_its_reign() -> None:
     assert all(former.until == latter.since for former, latter in pairwise(spans))
 
 
-def test_nothing_is_filed_as_long_as_there_is_room() -> None:
-    world = World()
+def test_nothing_is_filed_as_long_as_there_is_room(world: World) -> None:
     hammered(world, FULL)
     assert not filed(world)
 
 
-def test_a_revision_without_triggers_is_neither_kept_nor_filed() -> None:
-    world = World()
+def test_a_revision_without_triggers_is_neither_kept_nor_filed(world: World) -> None:
     world.put(schedule="@every 1h")
     for number in range(3 * FULL):
         world.clock.time += SECOND_MS
@@ -53,16 +50,14 @@ def test_a_revision_without_triggers_is_neither_kept_nor_filed() -> None:
     assert not filed(world)
 
 
-def test_a_revision_is_filed_before_the_write_that_forgets_it() -> None:
-    world = World()
+def test_a_revision_is_filed_before_the_write_that_forgets_it(world: World) -> None:
     hammered(world, FULL)
     world.clock.time += SECOND_MS
     calls = calls_of(world, lambda: world.patch(description="one too many"))
     assert calls.index("after jobs.file") < calls.index("before jobs.put")
 
 
-def test_a_write_is_not_committed_if_the_revision_that_it_pushes_out_cannot_be_filed() -> None:
-    world = World()
+def test_a_write_is_not_committed_if_the_revision_that_it_pushes_out_cannot_be_filed(world: World) -> None:
     hammered(world, FULL)
     before = world.stored()
     world.clock.time += SECOND_MS
@@ -72,8 +67,7 @@ def test_a_write_is_not_committed_if_the_revision_that_it_pushes_out_cannot_be_f
     assert world.stored() == before
 
 
-def test_the_cut_is_read_after_filing() -> None:
-    world = World()
+def test_the_cut_is_read_after_filing(world: World) -> None:
     hammered(world, FULL)
     world.clock.time += SECOND_MS
 
@@ -87,8 +81,7 @@ def test_the_cut_is_read_after_filing() -> None:
     assert job.earlier[-1].until == job.cut
 
 
-def test_a_revision_without_triggers_left_is_not_filed() -> None:
-    world = World()
+def test_a_revision_without_triggers_left_is_not_filed(world: World) -> None:
     hammered(world, FULL + 2, apart_ms=REVISION_RETENTION_MS // FULL, repeats=2**40)
     assert len(world.stored().earlier) == FULL
     assert not filed(world)
@@ -117,9 +110,8 @@ EARLIER = (Revision("3-c", NOON, NOON + MINUTE_MS), Revision("4-d", NOON + MINUT
     ],
 )
 def test_a_filed_revision_is_read_only_if_it_may_owe_the_trigger(
-    rev: str, due_at: int, *, may_be: bool
+    world: World, rev: str, due_at: int, *, may_be: bool
 ) -> None:
-    world = World()
     world.put(schedule="@every 1s")
     job = replace(world.stored(), current=Revision("5-e", since=NOON + HOUR_MS), earlier=EARLIER)
     assert may_be_filed(job, job.uid, rev, due_at) is may_be
@@ -145,8 +137,7 @@ def test_a_job_that_is_updated_every_second_while_nothing_is_delivered_fires_at_
     assert fired(world) == list(range(1, 101))
 
 
-def test_a_filed_revision_of_one_job_is_not_that_of_another_of_its_name() -> None:
-    world = World()
+def test_a_filed_revision_of_one_job_is_not_that_of_another_of_its_name(world: World) -> None:
     revs = hammered(world, FULL + 1)
     job = world.stored()
     assert world.jobs.filed([RevisionName(job.key, job.uid, revs[0])])

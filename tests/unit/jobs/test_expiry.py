@@ -12,8 +12,7 @@ from sweephand.model.run import Run
 MINUTE = 60_000
 
 
-def test_a_one_off_expires_with_its_run() -> None:
-    world = World()
+def test_a_one_off_expires_with_its_run(world: World) -> None:
     world.put(dueTime="10s", deleteAfterCompletion=True)
     world.run_until(NOON + 9_000)
     assert world.has_job()
@@ -24,8 +23,7 @@ def test_a_one_off_expires_with_its_run() -> None:
 
 
 @pytest.mark.parametrize("history", ["outcome", "full", "failures"])
-def test_a_series_expires_with_its_last_run_and_not_before(history: str) -> None:
-    world = World()
+def test_a_series_expires_with_its_last_run_and_not_before(world: World, history: str) -> None:
     world.put(schedule="@every 10s", repeats=3, deleteAfterCompletion=True, history=history)
     for number in (1, 2):
         world.run_until(NOON + number * 10_000 + 1_000)
@@ -34,15 +32,13 @@ def test_a_series_expires_with_its_last_run_and_not_before(history: str) -> None
     assert not world.has_job()
 
 
-def test_a_job_without_delete_after_completion_stays_for_its_retention() -> None:
-    world = World()
+def test_a_job_without_delete_after_completion_stays_for_its_retention(world: World) -> None:
     world.put(dueTime="10s")
     world.run_until(NOON + MINUTE)
     assert world.has_job()
 
 
-def test_a_run_that_is_retried_is_not_over_and_one_that_is_given_up_is() -> None:
-    world = World()
+def test_a_run_that_is_retried_is_not_over_and_one_that_is_given_up_is(world: World) -> None:
     world.put(dueTime="10s", deleteAfterCompletion=True, retry={"maxAttempts": 2, "initialDelay": "60s"})
     world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
     world.run_until(NOON + 20_000)
@@ -53,8 +49,7 @@ def test_a_run_that_is_retried_is_not_over_and_one_that_is_given_up_is() -> None
     assert world.queue.buried
 
 
-def test_an_earlier_run_that_is_still_retried_keeps_the_job_until_it_is_over() -> None:
-    world = World()
+def test_an_earlier_run_that_is_still_retried_keeps_the_job_until_it_is_over(world: World) -> None:
     world.put(schedule="@every 10s", repeats=2, deleteAfterCompletion=True, retry={"initialDelay": "60s"})
     world.consumers.answering = lambda attempt: Answer(
         succeeded=attempt.trigger.sequence == 2 or attempt.number > 1, code=503
@@ -66,8 +61,7 @@ def test_an_earlier_run_that_is_still_retried_keeps_the_job_until_it_is_over() -
     assert not world.has_job()
 
 
-def test_a_last_run_that_is_over_before_an_earlier_one_has_begun_loses_nothing() -> None:
-    world = World()
+def test_a_last_run_that_is_over_before_an_earlier_one_has_begun_loses_nothing(world: World) -> None:
     world.put(schedule="@every 10s", repeats=2, deleteAfterCompletion=True)
     world.clock.time = NOON + 21_000
     (first, second) = world.queue.take()
@@ -78,8 +72,7 @@ def test_a_last_run_that_is_over_before_an_earlier_one_has_begun_loses_nothing()
     assert not world.has_job()
 
 
-def test_the_last_success_is_recorded_and_the_job_expires_after_a_retry() -> None:
-    world = World()
+def test_the_last_success_is_recorded_and_the_job_expires_after_a_retry(world: World) -> None:
     world.put(
         schedule="@every 10s",
         repeats=2,
@@ -96,8 +89,7 @@ def test_the_last_success_is_recorded_and_the_job_expires_after_a_retry() -> Non
     assert not world.has_job()
 
 
-def test_an_earlier_run_that_ends_by_another_clock_does_not_expire_the_job() -> None:
-    world = World()
+def test_an_earlier_run_that_ends_by_another_clock_does_not_expire_the_job(world: World) -> None:
     world.put(schedule="@every 10s", repeats=2, deleteAfterCompletion=True, history="failures")
     world.clock.time = NOON + 21_000
     (first, second) = world.queue.take()
@@ -107,8 +99,7 @@ def test_an_earlier_run_that_ends_by_another_clock_does_not_expire_the_job() -> 
     assert not world.has_job()
 
 
-def test_a_job_that_outlives_the_records_of_its_runs_expires_all_the_same() -> None:
-    world = World()
+def test_a_job_that_outlives_the_records_of_its_runs_expires_all_the_same(world: World) -> None:
     world.put(schedule="@every 1h", repeats=4, deleteAfterCompletion=True, historyRetention="1h30m")
     for number in range(1, 5):
         world.run_until(NOON + number * 60 * MINUTE + 1_000)
@@ -119,8 +110,7 @@ def test_a_job_that_outlives_the_records_of_its_runs_expires_all_the_same() -> N
     assert not world.has_job()
 
 
-def test_of_two_runs_that_end_at_once_the_later_record_expires_the_job() -> None:
-    world = World()
+def test_of_two_runs_that_end_at_once_the_later_record_expires_the_job(world: World) -> None:
     world.put(schedule="@every 10s", repeats=2, deleteAfterCompletion=True)
     world.clock.time = NOON + 21_000
     (first, second) = world.queue.take()
@@ -138,8 +128,7 @@ def test_of_two_runs_that_end_at_once_the_later_record_expires_the_job() -> None
     assert not world.has_job()
 
 
-def test_a_paused_job_stays() -> None:
-    world = World()
+def test_a_paused_job_stays(world: World) -> None:
     world.put(schedule="@every 10s", repeats=2, deleteAfterCompletion=True)
     world.run_until(NOON + 15_000)
     world.pause()
@@ -151,8 +140,7 @@ def test_a_paused_job_stays() -> None:
     assert not world.has_job()
 
 
-def test_a_trigger_by_hand_that_ends_first_does_not_expire_the_job() -> None:
-    world = World()
+def test_a_trigger_by_hand_that_ends_first_does_not_expire_the_job(world: World) -> None:
     world.put(dueTime="10s", deleteAfterCompletion=True)
     world.clock.time = NOON + 10_000
     world.trigger()
@@ -163,8 +151,7 @@ def test_a_trigger_by_hand_that_ends_first_does_not_expire_the_job() -> None:
     assert not world.has_job()
 
 
-def test_a_job_that_got_another_occurrence_in_the_meantime_is_not_deleted() -> None:
-    world = World()
+def test_a_job_that_got_another_occurrence_in_the_meantime_is_not_deleted(world: World) -> None:
     world.put(dueTime="10s", deleteAfterCompletion=True)
     world.clock.time = NOON + 10_000
     world.consumers.connecting = lambda: world.patch(dueTime="1h")
@@ -172,8 +159,7 @@ def test_a_job_that_got_another_occurrence_in_the_meantime_is_not_deleted() -> N
     assert world.has_job()
 
 
-def test_a_refused_report_does_not_expire_the_job() -> None:
-    world = World()
+def test_a_refused_report_does_not_expire_the_job(world: World) -> None:
     world.put(dueTime="10s", deleteAfterCompletion=True, completion="async", heartbeatTimeout="20s")
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
     world.run_until(NOON + 11_000)
@@ -194,8 +180,7 @@ def test_a_refused_report_does_not_expire_the_job() -> None:
 
 
 @pytest.mark.parametrize("report", ["complete", "fail", "cancel"])
-def test_a_run_that_its_consumer_works_on_keeps_the_job_until_it_is_over(report: str) -> None:
-    world = World()
+def test_a_run_that_its_consumer_works_on_keeps_the_job_until_it_is_over(world: World, report: str) -> None:
     world.put(dueTime="10s", deleteAfterCompletion=True, completion="async", heartbeatTimeout="1h")
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
     world.run_until(NOON + 20_000)
@@ -212,8 +197,7 @@ def test_a_run_that_its_consumer_works_on_keeps_the_job_until_it_is_over(report:
 
 
 @pytest.mark.parametrize("mode", ["none", "latest"])
-def test_a_job_whose_last_occurrences_a_sweep_skips_expires(mode: str) -> None:
-    world = World()
+def test_a_job_whose_last_occurrences_a_sweep_skips_expires(world: World, mode: str) -> None:
     catchup = {"mode": mode, "window": "2m"}
     world.put(schedule="R3/PT10M", deleteAfterCompletion=True, catchup=catchup)
     world.run_until(NOON + MINUTE)
@@ -222,8 +206,7 @@ def test_a_job_whose_last_occurrences_a_sweep_skips_expires(mode: str) -> None:
     assert not world.has_job()
 
 
-def test_a_job_with_skipped_occurrences_stays_until_its_other_runs_are_over() -> None:
-    world = World()
+def test_a_job_with_skipped_occurrences_stays_until_its_other_runs_are_over(world: World) -> None:
     world.put(schedule="R3/PT10M", deleteAfterCompletion=True, catchup={"mode": "none"}, completion="async")
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
     world.run_until(NOON + MINUTE)
@@ -236,8 +219,7 @@ def test_a_job_with_skipped_occurrences_stays_until_its_other_runs_are_over() ->
     assert not world.has_job()
 
 
-def test_a_job_whose_last_run_ended_during_its_pause_expires_with_the_resume() -> None:
-    world = World()
+def test_a_job_whose_last_run_ended_during_its_pause_expires_with_the_resume(world: World) -> None:
     world.put(dueTime="10s", deleteAfterCompletion=True, completion="async")
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
     world.run_until(NOON + MINUTE)

@@ -21,8 +21,7 @@ def bodies(world: World) -> list[bytes]:
     return [each.body for each in world.consumers.attempts]
 
 
-def test_a_trigger_by_hand_is_delivered_at_once_beside_triggers_of_the_schedule() -> None:
-    world = World()
+def test_a_trigger_by_hand_is_delivered_at_once_beside_triggers_of_the_schedule(world: World) -> None:
     job = world.put(schedule="@every 10s", data="1").job
     world.run_until(NOON + 5_000)
     trigger = world.trigger()
@@ -39,8 +38,7 @@ def test_a_trigger_by_hand_is_delivered_at_once_beside_triggers_of_the_schedule(
     assert (run.state, run.lateness_ms, run.run_id) == ("succeeded", 0, trigger.run_id)
 
 
-def test_two_triggers_by_hand_of_one_instant_and_the_scheduled_one_have_different_ids() -> None:
-    world = World()
+def test_two_triggers_by_hand_of_one_instant_and_the_scheduled_one_have_different_ids(world: World) -> None:
     world.put(schedule="@every 10s")
     world.clock.time += 10_000
     first, second = world.trigger(), world.trigger()
@@ -64,8 +62,7 @@ def test_the_data_of_a_trigger_by_hand_replaces_the_jobs_data_at_every_attempt(d
     assert run.state == "succeeded"
 
 
-def test_a_trigger_that_waits_in_the_wheel_for_its_retry_keeps_its_name_and_its_data() -> None:
-    world = World()
+def test_a_trigger_that_waits_in_the_wheel_for_its_retry_keeps_its_name_and_its_data(world: World) -> None:
     world.put(schedule="@every 5h", data="1")
     later_at = NOON + 40 * MINUTE
     world.consumers.answering = lambda attempt: Answer(
@@ -78,15 +75,13 @@ def test_a_trigger_that_waits_in_the_wheel_for_its_retry_keeps_its_name_and_its_
     assert set(world.consumers.ids) == {trigger.id}
 
 
-def test_large_data_expires_by_itself() -> None:
-    world = World()
+def test_large_data_expires_by_itself(world: World) -> None:
     world.put(schedule="@every 1h")
     world.trigger(data=LARGE)
     assert world.payloads.discarded == set(world.payloads._payloads)
 
 
-def test_a_paused_job_is_triggered_and_backfilled_and_stays_paused() -> None:
-    world = World()
+def test_a_paused_job_is_triggered_and_backfilled_and_stays_paused(world: World) -> None:
     world.put(schedule="@every 1h", dueTime="0s")
     world.run_until(NOON + 1_000)
     world.pause()
@@ -96,13 +91,11 @@ def test_a_paused_job_is_triggered_and_backfilled_and_stays_paused() -> None:
     world.backfill(since=NOON, until=NOON + 3 * HOUR_MS)
     world.run_until(NOON + 3 * HOUR_MS + MINUTE)
     assert len(world.consumers.ids) == before + 1 + 3
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.paused_at is not None
 
 
-def test_a_completed_job_is_triggered() -> None:
-    world = World()
+def test_a_completed_job_is_triggered(world: World) -> None:
     world.put(dueTime="10s")
     world.run_until(NOON + MINUTE)
     world.trigger()
@@ -110,8 +103,7 @@ def test_a_completed_job_is_triggered() -> None:
     assert len(set(world.consumers.ids)) == 2
 
 
-def test_a_trigger_of_a_job_that_is_deleted_meanwhile_is_not_delivered() -> None:
-    world = World()
+def test_a_trigger_of_a_job_that_is_deleted_meanwhile_is_not_delivered(world: World) -> None:
     world.put(schedule="@every 1h")
     world.trigger()
     world.backfill(since=NOON - DAY_MS, until=NOON)
@@ -121,8 +113,7 @@ def test_a_trigger_of_a_job_that_is_deleted_meanwhile_is_not_delivered() -> None
     assert not world.queue.waiting
 
 
-def test_a_trigger_by_hand_does_not_fire_the_next_job_of_the_name() -> None:
-    world = World()
+def test_a_trigger_by_hand_does_not_fire_the_next_job_of_the_name(world: World) -> None:
     world.put(schedule="@every 1h")
     world.trigger()
     world.delete()
@@ -131,8 +122,7 @@ def test_a_trigger_by_hand_does_not_fire_the_next_job_of_the_name() -> None:
     assert not world.consumers.ids
 
 
-def test_a_trigger_by_hand_that_was_given_up_is_redriven_with_its_data() -> None:
-    world = World()
+def test_a_trigger_by_hand_that_was_given_up_is_redriven_with_its_data(world: World) -> None:
     world.put(schedule="@every 1h", data="1", retry={"maxAttempts": 1})
     world.consumers.answering = lambda attempt: Answer(succeeded=attempt.number > 1, code=500)
     trigger = world.trigger(data=LARGE)
@@ -146,15 +136,13 @@ def test_a_trigger_by_hand_that_was_given_up_is_redriven_with_its_data() -> None
     assert run.state == "succeeded"
 
 
-def test_a_trigger_writes_nothing_but_its_message() -> None:
-    world = World()
+def test_a_trigger_writes_nothing_but_its_message(world: World) -> None:
     world.put(schedule="@every 1h")
     calls = calls_of(world, world.trigger)
     assert [call for call in calls if call.startswith("before")] == ["before jobs.get", "before queue.send"]
 
 
-def test_a_backfill_makes_the_triggers_of_its_range_with_ids_of_their_own() -> None:
-    world = World()
+def test_a_backfill_makes_the_triggers_of_its_range_with_ids_of_their_own(world: World) -> None:
     world.put(schedule="@every 1m")
     world.run_until(NOON + 30 * MINUTE)
     before = set(world.consumers.ids)
@@ -173,8 +161,7 @@ def test_a_backfill_makes_the_triggers_of_its_range_with_ids_of_their_own() -> N
     assert {run.lateness_ms for run in backfilled} == {None}
 
 
-def test_a_second_backfill_of_a_range_makes_new_triggers() -> None:
-    world = World()
+def test_a_second_backfill_of_a_range_makes_new_triggers(world: World) -> None:
     world.put(schedule="@every 1m")
     world.clock.time += 10 * MINUTE
     world.queue.waiting.clear()
@@ -184,16 +171,14 @@ def test_a_second_backfill_of_a_range_makes_new_triggers() -> None:
     assert len(set(world.consumers.ids)) == len(world.consumers.ids) == 8
 
 
-def test_a_backfill_looks_back_beyond_an_update_the_repeats_and_the_jobs_creation() -> None:
-    world = World()
+def test_a_backfill_looks_back_beyond_an_update_the_repeats_and_the_jobs_creation(world: World) -> None:
     world.put(schedule="*/10 * * * *", repeats=2)
     world.clock.time += HOUR_MS
     world.put(schedule="*/10 * * * *", repeats=2, data="1")
     assert world.backfill(since=NOON - HOUR_MS, until=NOON + HOUR_MS).count == 12
 
 
-def test_a_schedule_that_counts_from_its_start_is_backfilled_from_there() -> None:
-    world = World()
+def test_a_schedule_that_counts_from_its_start_is_backfilled_from_there(world: World) -> None:
     world.put(schedule="@every 10m")
     world.clock.time += HOUR_MS
     world.patch(labels={"a": "b"})
@@ -203,24 +188,21 @@ def test_a_schedule_that_counts_from_its_start_is_backfilled_from_there() -> Non
     assert made.first.due_at == NOON + 10 * MINUTE
 
 
-def test_a_backfill_keeps_to_the_due_time_and_the_ttl() -> None:
-    world = World()
+def test_a_backfill_keeps_to_the_due_time_and_the_ttl(world: World) -> None:
     world.put(schedule="*/10 * * * *", dueTime="20m", ttl="10m")
     world.clock.time += HOUR_MS
     made = world.backfill(since=NOON - HOUR_MS, until=NOON + HOUR_MS)
     assert (made.count, made.first and made.first.due_at) == (2, NOON + 20 * MINUTE)
 
 
-def test_a_one_off_is_backfilled_if_its_time_lies_in_the_range() -> None:
-    world = World()
+def test_a_one_off_is_backfilled_if_its_time_lies_in_the_range(world: World) -> None:
     world.put(dueTime="10s")
     world.run_until(NOON + MINUTE)
     assert world.backfill(since=NOON, until=NOON + 10_000).count == 0
     assert world.backfill(since=NOON, until=NOON + 10_001).count == 1
 
 
-def test_a_large_backfill_is_one_message_and_is_not_enumerated() -> None:
-    world = World()
+def test_a_large_backfill_is_one_message_and_is_not_enumerated(world: World) -> None:
     world.put(schedule="* * * * * *")
     world.clock.time += BACKFILL_TRIGGERS_MAX * 1_000
     world.queue.waiting.clear()
@@ -249,8 +231,7 @@ def test_a_backfill_is_of_a_range_that_is_past(since: int, until: int, pointers:
     assert [each.pointer for each in refused.value.violations] == pointers
 
 
-def test_there_must_be_a_job_to_trigger() -> None:
-    world = World()
+def test_there_must_be_a_job_to_trigger(world: World) -> None:
     with pytest.raises(NotFoundError):
         world.trigger()
     with pytest.raises(NotFoundError):
@@ -295,8 +276,7 @@ def test_a_text_that_is_not_the_name_of_a_run_is_read_as_none(text: str) -> None
     assert parse_run_name(text) is None
 
 
-def test_runs_on_demand_have_keys_of_their_own() -> None:
-    world = World()
+def test_runs_on_demand_have_keys_of_their_own(world: World) -> None:
     world.put(schedule="@every 10s")
     world.run_until(NOON + 10_000)
     trigger = world.trigger()

@@ -22,8 +22,7 @@ def is_unarmed(world: World) -> bool:
     return not world.queue.waiting and not world.timers.everything()
 
 
-def test_a_job_on_demand_is_active_for_ever_without_a_next_run_and_arms_nothing() -> None:
-    world = World()
+def test_a_job_on_demand_is_active_for_ever_without_a_next_run_and_arms_nothing(world: World) -> None:
     job = world.put().job
     assert (shown(world, job), job.expires_at) == (("active", None), None)
     assert is_unarmed(world)
@@ -31,8 +30,7 @@ def test_a_job_on_demand_is_active_for_ever_without_a_next_run_and_arms_nothing(
     assert shown(world, world.stored()) == ("active", None)
 
 
-def test_a_job_on_demand_fires_once_for_each_trigger_by_hand() -> None:
-    world = World()
+def test_a_job_on_demand_fires_once_for_each_trigger_by_hand(world: World) -> None:
     world.put(data="1")
     triggers = [world.trigger(), world.trigger(data="2")]
     world.run_until(NOON + SECOND_MS)
@@ -41,8 +39,7 @@ def test_a_job_on_demand_fires_once_for_each_trigger_by_hand() -> None:
     assert shown(world, world.stored()) == ("active", None)
 
 
-def test_a_job_on_demand_can_follow_and_be_followed_by_another_job() -> None:
-    world = World()
+def test_a_job_on_demand_can_follow_and_be_followed_by_another_job(world: World) -> None:
     world.put("first", dueTime="10s", onComplete={"type": "job", "name": "job"})
     world.put(onComplete={"type": "job", "name": "last"})
     world.put("last")
@@ -50,16 +47,14 @@ def test_a_job_on_demand_can_follow_and_be_followed_by_another_job() -> None:
     assert [each.trigger.key.name for each in world.consumers.attempts] == ["first", "job", "last"]
 
 
-def test_an_equal_definition_changes_nothing_at_any_time() -> None:
-    world = World()
+def test_an_equal_definition_changes_nothing_at_any_time(world: World) -> None:
     first = world.put(labels={"a": "b"}).job
     world.clock.time += 400 * DAY_MS
     again = world.put(labels={"a": "b"})
     assert (again.outcome, again.job) == ("unchanged", first)
 
 
-def test_a_job_on_demand_that_is_replaced_has_a_new_revision_and_fires_as_before() -> None:
-    world = World()
+def test_a_job_on_demand_that_is_replaced_has_a_new_revision_and_fires_as_before(world: World) -> None:
     first = world.put().job
     world.clock.time += DAY_MS
     second = world.put(labels={"a": "b"}).job
@@ -70,8 +65,7 @@ def test_a_job_on_demand_that_is_replaced_has_a_new_revision_and_fires_as_before
     assert is_unarmed(world)
 
 
-def test_a_job_on_demand_is_completed_after_its_ttl_and_then_expires_as_others_do() -> None:
-    world = World()
+def test_a_job_on_demand_is_completed_after_its_ttl_and_then_expires_as_others_do(world: World) -> None:
     job = world.put(ttl="1h").job
     assert job.expires_at == NOON + HOUR_MS + job.definition.run_time_max_ms + RETENTION_DEFAULT_MS
     world.clock.time = NOON + HOUR_MS
@@ -83,8 +77,7 @@ def test_a_job_on_demand_is_completed_after_its_ttl_and_then_expires_as_others_d
     assert shown(world, again.job) == ("active", None)
 
 
-def test_a_patch_of_ttl_moves_or_removes_the_end_of_a_job_on_demand() -> None:
-    world = World()
+def test_a_patch_of_ttl_moves_or_removes_the_end_of_a_job_on_demand(world: World) -> None:
     world.put(ttl="1h")
     world.clock.time += 60_000
     later = world.patch(ttl="2h").job
@@ -93,8 +86,7 @@ def test_a_patch_of_ttl_moves_or_removes_the_end_of_a_job_on_demand() -> None:
         assert (job.series.ttl_at, job.expires_at) == (None, None)
 
 
-def test_a_pause_holds_chained_triggers_and_not_triggers_by_hand() -> None:
-    world = World()
+def test_a_pause_holds_chained_triggers_and_not_triggers_by_hand(world: World) -> None:
     world.put("first", dueTime="10s", onComplete={"type": "job", "name": "job"})
     world.put(ttl="10h")
     paused = world.pause()
@@ -124,8 +116,7 @@ def test_a_patch_gives_a_job_on_demand_a_time_and_removes_it_again(fields: dict[
     assert not world.consumers.attempts
 
 
-def test_a_put_without_a_time_stops_a_schedule_from_then_on() -> None:
-    world = World()
+def test_a_put_without_a_time_stops_a_schedule_from_then_on(world: World) -> None:
     world.put(schedule="@every 10s", jitter="5s")
     world.run_until(NOON + 16 * SECOND_MS)
     world.put()
@@ -134,8 +125,7 @@ def test_a_put_without_a_time_stops_a_schedule_from_then_on() -> None:
     assert shown(world, world.stored()) == ("active", None)
 
 
-def test_a_job_on_demand_has_no_range_to_backfill() -> None:
-    world = World()
+def test_a_job_on_demand_has_no_range_to_backfill(world: World) -> None:
     world.put()
     with pytest.raises(ConflictError, match="only on demand"):
         world.backfill(since=NOON - HOUR_MS, until=NOON)

@@ -23,8 +23,7 @@ def sequences(world: World) -> list[int]:
     return [each.trigger.sequence for each in world.consumers.attempts]
 
 
-def test_a_patch_keeps_the_fields_that_it_leaves_out_and_makes_a_new_revision() -> None:
-    world = World()
+def test_a_patch_keeps_the_fields_that_it_leaves_out_and_makes_a_new_revision(world: World) -> None:
     first = world.put(schedule="@every 10s", labels={"a": "b"}, data="1").job
     world.clock.time += 5_000
     second = world.patch(description="x").job
@@ -34,16 +33,14 @@ def test_a_patch_keeps_the_fields_that_it_leaves_out_and_makes_a_new_revision() 
     assert (second.uid, second.created_at, second.owner) == (first.uid, first.created_at, first.owner)
 
 
-def test_a_patch_that_changes_nothing_makes_no_revision_even_of_a_completed_job() -> None:
-    world = World()
+def test_a_patch_that_changes_nothing_makes_no_revision_even_of_a_completed_job(world: World) -> None:
     first = world.put(dueTime="10s", labels={"a": "b"}).job
     assert world.patch(labels={"a": "b"}).outcome == "unchanged"
     world.clock.time += 60_000
     assert world.patch(labels={"a": "b"}).job == first
 
 
-def test_a_label_of_a_completed_job_is_written_and_nothing_fires_again() -> None:
-    world = World()
+def test_a_label_of_a_completed_job_is_written_and_nothing_fires_again(world: World) -> None:
     world.put(dueTime="10s")
     assert fired(world, 60_000) == [10]
     job = world.patch(labels={"a": "b"}).job
@@ -51,8 +48,7 @@ def test_a_label_of_a_completed_job_is_written_and_nothing_fires_again() -> None
     assert fired(world, 400_000) == [10]
 
 
-def test_occurrences_and_repeats_go_on_being_counted() -> None:
-    world = World()
+def test_occurrences_and_repeats_go_on_being_counted(world: World) -> None:
     ledger = Ledger(world)
     world.put(schedule="@every 10s", repeats=5)
     world.run_until(NOON + 25_000)
@@ -64,8 +60,7 @@ def test_occurrences_and_repeats_go_on_being_counted() -> None:
     ledger.check(world.clock.time)
 
 
-def test_patched_repeats_count_from_the_beginning_even_once_a_job_is_completed() -> None:
-    world = World()
+def test_patched_repeats_count_from_the_beginning_even_once_a_job_is_completed(world: World) -> None:
     world.put(schedule="@every 10s", repeats=2)
     assert fired(world, 45_000) == [10, 20]
     world.patch(repeats=6)
@@ -75,8 +70,7 @@ def test_patched_repeats_count_from_the_beginning_even_once_a_job_is_completed()
 
 
 @pytest.mark.parametrize("repeats", [1, 3])
-def test_repeats_that_are_used_up_already_are_refused(repeats: int) -> None:
-    world = World()
+def test_repeats_that_are_used_up_already_are_refused(world: World, repeats: int) -> None:
     world.put(schedule="@every 10s")
     world.run_until(NOON + 35_000)
     with pytest.raises(InvalidError) as refused:
@@ -84,8 +78,7 @@ def test_repeats_that_are_used_up_already_are_refused(repeats: int) -> None:
     assert [each.pointer for each in refused.value.violations] == ["/repeats"]
 
 
-def test_another_schedule_begins_with_the_request_and_goes_on_counting() -> None:
-    world = World()
+def test_another_schedule_begins_with_the_request_and_goes_on_counting(world: World) -> None:
     world.put(schedule="@every 10s", repeats=5)
     world.run_until(NOON + 25_000)
     job = world.patch(schedule="@every 3s").job
@@ -118,8 +111,7 @@ def test_a_job_goes_on_counting_though_it_fired_only_on_demand_for_a_while(meanw
     assert sequences(world)[4:] == [1]
 
 
-def test_a_put_of_a_job_on_demand_forgets_what_was_counted() -> None:
-    world = World()
+def test_a_put_of_a_job_on_demand_forgets_what_was_counted(world: World) -> None:
     world.put(schedule="@every 10s")
     world.run_until(NOON + 25_000)
     world.patch(without=["schedule"])
@@ -129,8 +121,7 @@ def test_a_put_of_a_job_on_demand_forgets_what_was_counted() -> None:
     assert sequences(world) == [1, 2, 1]
 
 
-def test_a_due_time_that_was_not_patched_keeps_its_first_instant() -> None:
-    world = World()
+def test_a_due_time_that_was_not_patched_keeps_its_first_instant(world: World) -> None:
     world.put(schedule="@every 10s", dueTime="100s", ttl="200s")
     world.clock.time += 50_000
     job = world.patch(schedule="@every 20s").job
@@ -138,8 +129,7 @@ def test_a_due_time_that_was_not_patched_keeps_its_first_instant() -> None:
     assert [each for each in fired(world, 400_000) if each < 200] == [100, 120, 140, 160, 180]
 
 
-def test_a_due_time_that_is_past_keeps_its_phase_and_is_no_error() -> None:
-    world = World()
+def test_a_due_time_that_is_past_keeps_its_phase_and_is_no_error(world: World) -> None:
     world.put(schedule="@every 10s", dueTime="2026-11-21T12:00:05Z")
     world.clock.time += DAY_MS
     job = world.patch(schedule="@every 30s").job
@@ -150,8 +140,7 @@ def test_a_due_time_that_is_past_keeps_its_phase_and_is_no_error() -> None:
     assert coming.sequence == DAY_MS // 10_000 + 1
 
 
-def test_a_patched_due_time_begins_a_new_series() -> None:
-    world = World()
+def test_a_patched_due_time_begins_a_new_series(world: World) -> None:
     world.put(schedule="@every 10s", ttl="1h")
     world.run_until(NOON + 25_000)
     job = world.patch(dueTime="100s").job
@@ -160,16 +149,14 @@ def test_a_patched_due_time_begins_a_new_series() -> None:
     assert fired(world, 139_000) == [10, 20, 125, 135]
 
 
-def test_a_one_off_is_moved() -> None:
-    world = World()
+def test_a_one_off_is_moved(world: World) -> None:
     world.put(dueTime="30s")
     world.clock.time += 10_000
     world.patch(dueTime="60s")
     assert fired(world, 200_000) == [70]
 
 
-def test_a_one_off_becomes_a_series_and_a_series_a_one_off() -> None:
-    world = World()
+def test_a_one_off_becomes_a_series_and_a_series_a_one_off(world: World) -> None:
     world.put(dueTime="30s")
     world.patch(schedule="@every 10s")
     assert fired(world, 55_000) == [30, 40, 50]
@@ -177,8 +164,7 @@ def test_a_one_off_becomes_a_series_and_a_series_a_one_off() -> None:
     assert fired(world, 200_000) == [30, 40, 50, 60]
 
 
-def test_a_ttl_is_patched_and_removed() -> None:
-    world = World()
+def test_a_ttl_is_patched_and_removed(world: World) -> None:
     world.put(schedule="@every 10s", ttl="1h")
     world.clock.time += 5_000
     assert world.patch(ttl="30s").job.series.ttl_at == NOON + 35_000
@@ -187,8 +173,7 @@ def test_a_ttl_is_patched_and_removed() -> None:
     assert removed.expires_at is None
 
 
-def test_a_ttl_counts_from_the_first_instant_of_the_due_time() -> None:
-    world = World()
+def test_a_ttl_counts_from_the_first_instant_of_the_due_time(world: World) -> None:
     world.put(schedule="@every 10s", dueTime="100s")
     world.clock.time += 50_000
     job = world.patch(ttl="60s").job
@@ -220,8 +205,7 @@ def test_a_patch_that_makes_an_invalid_job_is_refused_whole(fields: dict[str, An
     assert world.jobs.get(key_of()) == before
 
 
-def test_a_one_off_whose_time_is_past_can_be_patched_in_all_but_its_times() -> None:
-    world = World()
+def test_a_one_off_whose_time_is_past_can_be_patched_in_all_but_its_times(world: World) -> None:
     world.put(dueTime="2026-11-21T12:00:10Z", ttl="2026-11-21T12:00:20Z")
     world.clock.time += DAY_MS
     assert world.patch(description="x").outcome == "replaced"
@@ -230,8 +214,7 @@ def test_a_one_off_whose_time_is_past_can_be_patched_in_all_but_its_times() -> N
     assert {each.pointer for each in refused.value.violations} == {"/dueTime", "/ttl"}
 
 
-def test_data_that_is_not_patched_keeps_its_object() -> None:
-    world = World()
+def test_data_that_is_not_patched_keeps_its_object(world: World) -> None:
     first = world.put(schedule="@every 10s", data=LARGE).job
     second = world.patch(labels={"a": "b"}).job
     assert first.definition.payload is not None
@@ -242,8 +225,7 @@ def test_data_that_is_not_patched_keeps_its_object() -> None:
     assert world.consumers.attempts[0].body == LARGE.encode()
 
 
-def test_there_must_be_a_job_to_patch_in_that_revision() -> None:
-    world = World()
+def test_there_must_be_a_job_to_patch_in_that_revision(world: World) -> None:
     with pytest.raises(NotFoundError):
         world.patch(labels={})
     world.put(schedule="@every 10s")
@@ -253,8 +235,7 @@ def test_there_must_be_a_job_to_patch_in_that_revision() -> None:
         )
 
 
-def test_a_late_resume_keeps_the_job_for_its_deliveries_though_it_is_patched() -> None:
-    world = World()
+def test_a_late_resume_keeps_the_job_for_its_deliveries_though_it_is_patched(world: World) -> None:
     world.put(dueTime="10s")
     world.pause()
     world.clock.time += 30 * DAY_MS
@@ -267,8 +248,7 @@ def test_a_late_resume_keeps_the_job_for_its_deliveries_though_it_is_patched() -
     assert not longer.is_gone(world.clock.time)
 
 
-def test_a_job_with_a_new_series_after_a_late_resume_stays_for_as_long_as_any_other() -> None:
-    world = World()
+def test_a_job_with_a_new_series_after_a_late_resume_stays_for_as_long_as_any_other(world: World) -> None:
     world.put(dueTime="10s")
     world.pause()
     world.clock.time += 30 * DAY_MS
@@ -280,8 +260,7 @@ def test_a_job_with_a_new_series_after_a_late_resume_stays_for_as_long_as_any_ot
 
 @pytest.mark.parametrize("late_ms", [0, 30_000, 60 * 60_000])
 @pytest.mark.parametrize("repeats", [4, 5, 100])
-def test_more_repeats_after_the_end_continue_the_count(late_ms: int, repeats: int) -> None:
-    world = World()
+def test_more_repeats_after_the_end_continue_the_count(world: World, late_ms: int, repeats: int) -> None:
     world.put(schedule="@every 1m", repeats=3)
     world.run_until(NOON + 3 * 60_000 + late_ms)
     world.patch(repeats=repeats)
@@ -289,8 +268,7 @@ def test_more_repeats_after_the_end_continue_the_count(late_ms: int, repeats: in
     assert [each.trigger.sequence for each in world.consumers.attempts] == list(range(1, repeats + 1))
 
 
-def test_repeats_that_were_counted_before_the_end_are_refused_after_it() -> None:
-    world = World()
+def test_repeats_that_were_counted_before_the_end_are_refused_after_it(world: World) -> None:
     world.put(schedule="@every 1m", repeats=3)
     world.run_until(NOON + 60 * 60_000)
     with pytest.raises(InvalidError) as refusal:
@@ -298,8 +276,7 @@ def test_repeats_that_were_counted_before_the_end_are_refused_after_it() -> None
     assert [each.pointer for each in refusal.value.violations] == ["/repeats"]
 
 
-def test_a_later_ttl_after_the_end_continues_the_count() -> None:
-    world = World()
+def test_a_later_ttl_after_the_end_continues_the_count(world: World) -> None:
     world.put(schedule="@every 1m", ttl="2m")
     world.run_until(NOON + 60 * 60_000)
     world.patch(ttl="2026-11-21T13:02:00Z")

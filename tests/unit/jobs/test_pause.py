@@ -13,16 +13,14 @@ from sweephand.model.change import SWEEPHAND
 MINUTE = 60_000
 
 
-def test_a_pause_arms_nothing_and_files_the_change_before_it() -> None:
-    world = World()
+def test_a_pause_arms_nothing_and_files_the_change_before_it(world: World) -> None:
     world.put(schedule="@every 10s")
     calls = calls_of(world, world.pause)
     asked = [call for call in calls if call.startswith("before")]
     assert asked == ["before jobs.get", "before changes.put", "before jobs.put"]
 
 
-def test_a_paused_job_shows_when_and_why_it_was_paused_and_its_change_shows_the_caller() -> None:
-    world = World()
+def test_a_paused_job_shows_when_and_why_it_was_paused_and_its_change_shows_the_caller(world: World) -> None:
     job = world.put(schedule="@every 10s").job
     world.clock.time += 3_000
     paused = world.pause(reason="the database moves")
@@ -37,16 +35,14 @@ def test_a_paused_job_shows_when_and_why_it_was_paused_and_its_change_shows_the_
     assert view(paused, world.clock.time).next_run_at is None
 
 
-def test_a_second_pause_leaves_the_moment_and_the_reason_of_the_first() -> None:
-    world = World()
+def test_a_second_pause_leaves_the_moment_and_the_reason_of_the_first(world: World) -> None:
     world.put(schedule="@every 10s")
     first = world.pause(reason="first")
     world.clock.time += 3_000
     assert world.pause(reason="second") == first
 
 
-def test_the_instant_of_a_pause_is_just_before_the_write_and_not_before_the_cut() -> None:
-    world = World()
+def test_the_instant_of_a_pause_is_just_before_the_write_and_not_before_the_cut(world: World) -> None:
     world.api_clock.ahead_ms = 60_000
     world.put(schedule="@every 10s")
     world.api_clock.ahead_ms = -30_000
@@ -62,8 +58,7 @@ def test_the_instant_of_a_pause_is_just_before_the_write_and_not_before_the_cut(
     assert other.pause().paused_at == NOON + 4_000
 
 
-def test_no_trigger_of_a_paused_job_is_delivered_though_its_messages_are_in_the_queue() -> None:
-    world = World()
+def test_no_trigger_of_a_paused_job_is_delivered_though_its_messages_are_in_the_queue(world: World) -> None:
     world.put(schedule="@every 10s")
     world.run_until(NOON + 25_000)
     world.pause()
@@ -72,8 +67,7 @@ def test_no_trigger_of_a_paused_job_is_delivered_though_its_messages_are_in_the_
     assert len(world.consumers.ids) == before == 2
 
 
-def test_a_retry_that_falls_into_the_pause_waits_and_goes_on_after_it() -> None:
-    world = World()
+def test_a_retry_that_falls_into_the_pause_waits_and_goes_on_after_it(world: World) -> None:
     world.put(dueTime="10s")
     world.consumers.answering = lambda attempt: Answer(succeeded=attempt.number > 1, code=503)
     world.run_until(NOON + 11_000)
@@ -86,8 +80,7 @@ def test_a_retry_that_falls_into_the_pause_waits_and_goes_on_after_it() -> None:
     assert len(set(world.consumers.ids)) == 1
 
 
-def test_a_pause_that_an_update_overtakes_pauses_the_updated_job() -> None:
-    world = World()
+def test_a_pause_that_an_update_overtakes_pauses_the_updated_job(world: World) -> None:
     world.put(schedule="@every 10s", data="0")
     left = 1
 
@@ -117,8 +110,7 @@ def test_after_a_store_error_the_job_is_paused_or_not_and_a_repeated_pause_is_sa
     assert paused.pause_reason == ("first" if after else "again")
 
 
-def test_a_pause_that_takes_too_long_is_given_up_and_nothing_is_written() -> None:
-    world = World()
+def test_a_pause_that_takes_too_long_is_given_up_and_nothing_is_written(world: World) -> None:
     world.put(schedule="@every 10s")
 
     def announce(call: str) -> None:
@@ -128,13 +120,11 @@ def test_a_pause_that_takes_too_long_is_given_up_and_nothing_is_written() -> Non
     world.announce = announce
     with pytest.raises(UnavailableError):
         world.pause()
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.paused_at is None
 
 
-def test_there_must_be_a_job_to_pause_in_that_revision_and_under_that_uid() -> None:
-    world = World()
+def test_there_must_be_a_job_to_pause_in_that_revision_and_under_that_uid(world: World) -> None:
     with pytest.raises(NotFoundError):
         world.pause()
     job = world.put(schedule="@every 10s").job
@@ -148,8 +138,7 @@ def test_there_must_be_a_job_to_pause_in_that_revision_and_under_that_uid() -> N
     assert paused.change.who == SWEEPHAND
 
 
-def test_a_paused_job_does_not_expire_and_a_resumed_job_stays_for_its_deliveries() -> None:
-    world = World()
+def test_a_paused_job_does_not_expire_and_a_resumed_job_stays_for_its_deliveries(world: World) -> None:
     kept_ms = 3_600_000 + 60_000
     job = world.put(dueTime="10s", retention="1h", retry={"maxAge": "1m"}).job
     assert job.expires_at == NOON + 10_000 + kept_ms

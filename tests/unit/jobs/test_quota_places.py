@@ -73,9 +73,8 @@ def test_a_job_that_is_replaced_keeps_its_place() -> None:
 
 @pytest.mark.parametrize(("age_ms", "used"), [(REQUEST_OVER_MS, 1), (REQUEST_OVER_MS + 1, 0)])
 def test_a_job_from_before_the_limit_makes_room_at_once_if_it_is_certainly_counted(
-    age_ms: int, used: int
+    world: World, age_ms: int, used: int
 ) -> None:
-    world = World()
     world.limits_namespaces = True
     world.put("a", dueTime="9h")
     world.clock.time += age_ms

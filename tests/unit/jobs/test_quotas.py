@@ -62,8 +62,7 @@ def test_a_deletion_of_no_job_makes_no_room() -> None:
     assert count(world).used == 1
 
 
-def test_jobs_from_before_the_limit_count() -> None:
-    world = World()
+def test_jobs_from_before_the_limit_count(world: World) -> None:
     world.limits_namespaces = True
     for name in ("a", "b", "c"):
         world.put(name, dueTime="9h")
@@ -94,8 +93,7 @@ def test_a_limit_that_is_set_again_counts_what_was_created_meanwhile() -> None:
         world.put("c", dueTime="9h")
 
 
-def test_a_process_that_does_not_know_the_limit_yet_is_corrected_by_the_next_count() -> None:
-    world = World()
+def test_a_process_that_does_not_know_the_limit_yet_is_corrected_by_the_next_count(world: World) -> None:
     world.limits_namespaces = True
     unaware = world.api()
     unaware.writer.put(key_of("a"), definition(dueTime="9h"), caller="t", requested_at=NOON)
@@ -317,8 +315,7 @@ def test_a_store_that_fails_at_the_release_leaves_the_place_taken_and_the_deleti
     assert (names(world), count(world).used) == ([], 1)
 
 
-def test_data_over_the_limit_is_refused_with_the_number_and_stored_data_stays() -> None:
-    world = World()
+def test_data_over_the_limit_is_refused_with_the_number_and_stored_data_stays(world: World) -> None:
     world.limits_namespaces = True
     large = '"' + "x" * 100 + '"'
     world.put("old", dueTime="9h", data=large)
@@ -361,8 +358,7 @@ def test_limits_are_read_once_a_minute_and_stay_known_while_the_store_does_not_a
         limits.of("unknown")
 
 
-def test_a_namespace_without_settings_has_no_limits() -> None:
-    world = World()
+def test_a_namespace_without_settings_has_no_limits(world: World) -> None:
     world.limits_namespaces = True
     limits = world.api().namespaces._settings
     assert limits.of("ns") == NamespaceLimits()

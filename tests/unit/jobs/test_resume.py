@@ -144,9 +144,9 @@ def test_a_resume_uses_the_mode_of_the_job_unless_it_names_one() -> None:
 
 @pytest.mark.parametrize("mode", ["latest", "all", "none"])
 def test_a_trigger_held_from_before_the_pause_is_delivered_whatever_the_mode(
+    world: World,
     mode: CatchUpMode,
 ) -> None:
-    world = World()
     world.put(schedule="@every 10s")
     world.clock.time += 25_000  # nobody delivers in the meantime
     world.pause()
@@ -158,8 +158,7 @@ def test_a_trigger_held_from_before_the_pause_is_delivered_whatever_the_mode(
 
 def test_the_old_revision_ends_with_the_pause_and_the_new_one_begins_after_the_skipped_misfires() -> None:
     world = paused()
-    before = world.jobs.get(key_of())
-    assert before is not None
+    before = world.stored()
     job = world.resume(mode="none")
     former = job.revision(before.rev)
     assert former is not None
@@ -177,8 +176,7 @@ def test_a_resume_arms_before_it_commits() -> None:
     assert writes == ["before timers.put", "before queue.send", "before changes.put", "before jobs.put"]
 
 
-def test_a_job_that_is_not_paused_stays_as_it_is() -> None:
-    world = World()
+def test_a_job_that_is_not_paused_stays_as_it_is(world: World) -> None:
     job = world.put(schedule="@every 10s").job
     assert world.resume() == job
 
@@ -190,8 +188,7 @@ def test_a_second_resume_changes_nothing() -> None:
     assert fired(world, 75_000) == [60, 70]
 
 
-def test_a_pause_of_a_decade_is_resumed_without_enumerating_its_misfires() -> None:
-    world = World()
+def test_a_pause_of_a_decade_is_resumed_without_enumerating_its_misfires(world: World) -> None:
     world.put(schedule="@every 1s")
     world.clock.time += 500
     world.pause()
@@ -207,8 +204,7 @@ def test_a_pause_of_a_decade_is_resumed_without_enumerating_its_misfires() -> No
     assert len(world.queue.waiting) < 90
 
 
-def test_a_resume_by_a_clock_that_is_behind_cuts_no_earlier_than_the_pause() -> None:
-    world = World()
+def test_a_resume_by_a_clock_that_is_behind_cuts_no_earlier_than_the_pause(world: World) -> None:
     world.put(schedule="@every 10s")
     world.api_clock.ahead_ms = 45_000
     world.clock.time += 12_000
@@ -299,13 +295,11 @@ def test_a_resume_that_takes_too_long_is_given_up_and_the_job_stays_paused() -> 
     world.announce = announce
     with pytest.raises(UnavailableError):
         world.resume()
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.paused_at == NOON + 25_000
 
 
-def test_there_must_be_a_job_to_resume_in_that_revision() -> None:
-    world = World()
+def test_there_must_be_a_job_to_resume_in_that_revision(world: World) -> None:
     with pytest.raises(NotFoundError):
         world.resume()
     world.put(schedule="@every 10s")
@@ -314,8 +308,7 @@ def test_there_must_be_a_job_to_resume_in_that_revision() -> None:
         world.api().resumer.resume(key_of(), who="test", requested_at=world.clock.time, if_match=("9-z",))
 
 
-def test_pausing_and_resuming_again_and_again_delivers_each_held_trigger_once() -> None:
-    world = World()
+def test_pausing_and_resuming_again_and_again_delivers_each_held_trigger_once(world: World) -> None:
     ledger = Ledger(world)
     world.put(schedule="@every 7s")
     for _ in range(12):

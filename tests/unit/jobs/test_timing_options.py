@@ -20,30 +20,26 @@ def fired(world: World) -> list[int]:
     return [attempt.trigger.due_at - NOON for attempt in world.consumers.attempts]
 
 
-def test_a_job_with_jitter_fires_at_its_moved_times_and_at_no_other() -> None:
-    world = World()
+def test_a_job_with_jitter_fires_at_its_moved_times_and_at_no_other(world: World) -> None:
     world.put(schedule="*/15 * * * *", jitter="10m")
     world.run_until(NOON + HOUR_MS)
     assert fired(world) == [quarter * 15 * MINUTE_MS + IN_TEN_MINUTES for quarter in range(4)]
     assert [each.trigger.sequence for each in world.consumers.attempts] == [1, 2, 3, 4]
 
 
-def test_a_one_off_with_jitter_fires_once_at_its_moved_time() -> None:
-    world = World()
+def test_a_one_off_with_jitter_fires_once_at_its_moved_time(world: World) -> None:
     world.put(dueTime="2m", jitter="1h")
     world.run_until(NOON + 2 * HOUR_MS)
     assert fired(world) == [2 * MINUTE_MS + IN_AN_HOUR]
 
 
-def test_every_with_jitter_keeps_its_period_and_its_number_of_repeats() -> None:
-    world = World()
+def test_every_with_jitter_keeps_its_period_and_its_number_of_repeats(world: World) -> None:
     world.put(schedule="@every 30s", repeats=5, jitter="10m")
     world.run_until(NOON + HOUR_MS)
     assert fired(world) == [(number + 1) * 30_000 + IN_TEN_MINUTES for number in range(5)]
 
 
-def test_jobs_of_one_schedule_are_spread_over_the_window() -> None:
-    world = World()
+def test_jobs_of_one_schedule_are_spread_over_the_window(world: World) -> None:
     for number in range(40):
         world.put(f"job-{number}", schedule="@hourly", jitter="15m")
     world.run_until(NOON + HOUR_MS)
@@ -55,9 +51,8 @@ def test_jobs_of_one_schedule_are_spread_over_the_window() -> None:
 @pytest.mark.parametrize("changed_after", [0, 1, IN_TEN_MINUTES, IN_TEN_MINUTES + 1, IN_AN_HOUR, HOUR_MS - 1])
 @pytest.mark.parametrize(("before", "after"), [("10m", "1h"), ("1h", "10m"), (None, "1h"), ("1h", None)])
 def test_an_update_that_changes_the_jitter_fires_each_time_of_the_schedule_once(
-    before: str | None, after: str | None, changed_after: int
+    world: World, before: str | None, after: str | None, changed_after: int
 ) -> None:
-    world = World()
     # Begun an hour before, so that the time at which noon is to fire is not the first.
     world.clock.time = NOON - HOUR_MS + 30 * MINUTE_MS
     first: dict[str, Any] = {} if before is None else {"jitter": before}
@@ -70,8 +65,7 @@ def test_an_update_that_changes_the_jitter_fires_each_time_of_the_schedule_once(
     assert len([each for each in fired(world) if each >= 0]) == 3
 
 
-def test_a_one_off_that_a_shorter_jitter_moves_before_now_fires_at_once() -> None:
-    world = World()
+def test_a_one_off_that_a_shorter_jitter_moves_before_now_fires_at_once(world: World) -> None:
     world.put(dueTime="2026-11-21T12:00:00Z", jitter="1h")
     world.run_until(NOON + IN_AN_HOUR - 2_000)
     world.put(dueTime="2026-11-21T12:00:00Z", jitter="10m")
@@ -116,8 +110,7 @@ def test_a_job_fires_by_its_own_dst_rule(dst: dict[str, Any], expected: list[str
     assert [rfc3339(each.trigger.due_at)[:16] for each in world.consumers.attempts] == expected
 
 
-def test_another_rule_or_jitter_keeps_the_phase_of_every() -> None:
-    world = World()
+def test_another_rule_or_jitter_keeps_the_phase_of_every(world: World) -> None:
     world.put(schedule="@every 7m")
     world.clock.time += 10 * MINUTE_MS
     changed = world.put(schedule="@every 7m", dst={"gap": "skip"}, jitter="10m").job

@@ -45,8 +45,7 @@ class Scene:
 
 
 def uid_of(world: World) -> str:
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     return job.uid
 
 
@@ -174,8 +173,7 @@ def test_two_concurrent_writers_of_a_job_leave_one_history_and_lose_no_trigger(
     scene = Scene(build)
 
     def check(world: World) -> None:
-        job = world.jobs.get(key_of())
-        assert job is not None
+        job = world.stored()
         cuts = [each.since for each in (*job.earlier, job.current)]
         assert len({each.rev for each in (*job.earlier, job.current)}) == len(cuts)
         scene.check(world, minutes=5)
@@ -193,8 +191,7 @@ def test_a_patch_and_a_put_are_both_there_or_the_put_came_last() -> None:
         return world.put(schedule="@every 50s", description="by put")
 
     def check(world: World) -> None:
-        job = world.jobs.get(key_of())
-        assert job is not None
+        job = world.stored()
         written: dict[str, Any] = dict(job.definition.written)
         assert written["description"] == "by put"
         assert written.get("labels", {"by": "patch"}) == {"by": "patch"}

@@ -26,15 +26,13 @@ def slow(world: World, call: str, ms: int) -> None:
     world.announce = announce
 
 
-def test_a_job_is_armed_before_it_can_be_read() -> None:
-    world = World()
+def test_a_job_is_armed_before_it_can_be_read(world: World) -> None:
     calls = calls_of(world, lambda: world.put(schedule="@every 100s"))
     writes = [call for call in calls if call.startswith("before") and call != "before jobs.get"]
     assert writes == ["before timers.put", "before queue.send", "before jobs.put"]
 
 
-def test_a_new_job_owns_triggers_from_its_request_on_however_late_its_commit() -> None:
-    world = World()
+def test_a_new_job_owns_triggers_from_its_request_on_however_late_its_commit(world: World) -> None:
     slow(world, "jobs.put", 5_000)
     job = world.put(dueTime="0s").job
     assert job.current.owns(NOON)
@@ -48,8 +46,7 @@ def test_jobs_spread_over_all_shards() -> None:
     assert {world.put(f"job-{number}", dueTime="1h").job.shard for number in range(40)} == {0, 1, 2, 3, 4}
 
 
-def test_an_equal_definition_changes_nothing_and_a_completed_job_begins_again() -> None:
-    world = World()
+def test_an_equal_definition_changes_nothing_and_a_completed_job_begins_again(world: World) -> None:
     first = world.put(dueTime="10s")
     world.clock.time += 5_000
     again = world.put(dueTime="10s")
@@ -79,8 +76,7 @@ def test_any_difference_makes_a_new_revision(before: dict[str, Any], after: dict
     assert [each.rev for each in second.earlier] == [first.rev]
 
 
-def test_an_update_rules_from_its_cut_and_each_instant_has_a_revision() -> None:
-    world = World()
+def test_an_update_rules_from_its_cut_and_each_instant_has_a_revision(world: World) -> None:
     world.put(schedule="@every 10s", data="0")
     for number in range(1, 5):
         world.clock.time += 7_777
@@ -91,8 +87,7 @@ def test_an_update_rules_from_its_cut_and_each_instant_has_a_revision() -> None:
         assert former.until == latter.since
 
 
-def test_a_cut_never_lies_before_the_one_before_it_however_clocks_differ() -> None:
-    world = World()
+def test_a_cut_never_lies_before_the_one_before_it_however_clocks_differ(world: World) -> None:
     world.api_clock.ahead_ms = 60_000
     world.put(schedule="@every 10s", data="0")
     world.put(schedule="@every 10s", data="1")
@@ -104,8 +99,7 @@ def test_a_cut_never_lies_before_the_one_before_it_however_clocks_differ() -> No
         assert former.until == latter.since
 
 
-def test_a_new_series_rules_from_its_request_and_the_old_one_up_to_the_cut() -> None:
-    world = World()
+def test_a_new_series_rules_from_its_request_and_the_old_one_up_to_the_cut(world: World) -> None:
     old = world.put(schedule="@every 10s").job
     world.clock.time += 9_000
     slow(world, "jobs.put", 2_000)
@@ -118,8 +112,7 @@ def test_a_new_series_rules_from_its_request_and_the_old_one_up_to_the_cut() -> 
     assert job.series.start_at == NOON + 9_000
 
 
-def test_an_update_that_keeps_the_times_goes_on_with_the_series() -> None:
-    world = World()
+def test_an_update_that_keeps_the_times_goes_on_with_the_series(world: World) -> None:
     world.put(schedule="@every 10s", dueTime="3s")
     world.clock.time += 25_000
     job = world.put(schedule="@every 10s", dueTime="3s", data="1").job
@@ -134,9 +127,8 @@ def test_an_update_that_keeps_the_times_goes_on_with_the_series() -> None:
     ids=["repeats", "ttl", "no more bound"],
 )
 def test_an_update_whose_commit_comes_after_the_old_end_fires_the_times_in_between(
-    old: dict[str, Any], new: dict[str, Any]
+    world: World, old: dict[str, Any], new: dict[str, Any]
 ) -> None:
-    world = World()
     world.put(schedule="@every 10s", **old)
     world.clock.time += 9_000
     slow(world, "queue.send", 12_000)
@@ -149,16 +141,14 @@ def test_an_update_whose_commit_comes_after_the_old_end_fires_the_times_in_betwe
     assert sorted(fired) == [NOON + 10_000, NOON + 20_000, NOON + 30_000]
 
 
-def test_delays_count_from_when_messages_are_sent() -> None:
-    world = World()
+def test_delays_count_from_when_messages_are_sent(world: World) -> None:
     slow(world, "timers.put", 3_000)
     world.put(schedule="@every 60s")
     assert [at for at, _ in world.queue.waiting] == [NOON + each * 60_000 for each in (1, 2, 3, 4, 5)]
 
 
 @pytest.mark.parametrize("call", ["jobs.get", "timers.put", "queue.send"])
-def test_a_write_that_takes_too_long_raises_an_error_and_commits_nothing(call: str) -> None:
-    world = World()
+def test_a_write_that_takes_too_long_raises_an_error_and_commits_nothing(world: World, call: str) -> None:
     slow(world, call, REQUEST_TIME_LIMIT_MS + 1)
     with pytest.raises(UnavailableError):
         world.put(schedule="@every 100s", data=LARGE)
@@ -166,8 +156,7 @@ def test_a_write_that_takes_too_long_raises_an_error_and_commits_nothing(call: s
     assert world.payloads.discarded == set(world.payloads._payloads)
 
 
-def test_preconditions_are_those_of_http() -> None:
-    world = World()
+def test_preconditions_are_those_of_http(world: World) -> None:
     for wrong in ("*", "1-a"):
         with pytest.raises(PreconditionError):
             world.put(dueTime="1h", if_match=(wrong,))
@@ -187,8 +176,7 @@ def test_a_missing_job_cannot_be_deleted() -> None:
         World().delete(if_match=("*",))
 
 
-def test_a_job_past_its_time_to_live_is_replaced_by_one_of_its_own_identity() -> None:
-    world = World()
+def test_a_job_past_its_time_to_live_is_replaced_by_one_of_its_own_identity(world: World) -> None:
     old = world.put(dueTime="1s", data=LARGE, retention="0s", retry={"maxAge": "1s"}).job
     world.clock.time += HOUR_MS + PAYLOAD_GRACE_MS + 1
     written = world.put(dueTime="1s", data=LARGE)
@@ -216,8 +204,7 @@ def test_a_job_that_will_end_is_kept_for_its_retries_and_its_retention(
     assert World().put(**written).job.expires_at == expires_at
 
 
-def test_the_last_earlier_revisions_are_kept() -> None:
-    world = World()
+def test_the_last_earlier_revisions_are_kept(world: World) -> None:
     revs: list[str] = []
     for number in range(30):
         revs.append(world.put(schedule="@every 10s", data=str(number)).job.rev)
@@ -262,8 +249,7 @@ def test_a_store_that_fails_at_the_commit_raises_and_asking_again_is_safe(*, aft
     assert len(world.consumers.ids) == 1
 
 
-def test_a_series_that_would_be_over_before_it_fires_again_is_refused_whole() -> None:
-    world = World()
+def test_a_series_that_would_be_over_before_it_fires_again_is_refused_whole(world: World) -> None:
     before = world.put(schedule="@every 100s").job
     world.clock.time += 1_000
     with pytest.raises(InvalidError):
@@ -272,8 +258,7 @@ def test_a_series_that_would_be_over_before_it_fires_again_is_refused_whole() ->
     assert definition(schedule="@every 100s").equals(before.definition)
 
 
-def test_a_write_whose_turn_comes_too_late_calls_no_store() -> None:
-    world = World()
+def test_a_write_whose_turn_comes_too_late_calls_no_store(world: World) -> None:
     world.clock.time += REQUEST_TIME_LIMIT_MS + 1
     writer = world.api().writer
 

@@ -164,7 +164,7 @@ def test_a_message_with_a_mistyped_or_oversized_field_is_poison(message: Readabl
     text = encode(message)
     for path in paths(json.loads(text)):
         if path[0] == "series" and len(path) > 1:
-            continue  # test_wire_ranges states what a series of a message may be
+            continue  # test_wire.py states what a series of a message may be
         for wrong in WRONG:
             with pytest.raises(PoisonError):
                 decode(changed(text, path, to=wrong))

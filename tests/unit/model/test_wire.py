@@ -1,21 +1,33 @@
-"""Triggers read back as they were written. A text that is no message is poison, or of a newer version."""
+"""Messages read back as they were written. A text that is no message is poison, or of a newer version."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes.messages import MESSAGE, SPAN
+from tests.fakes.messages import MESSAGE, NOON, SPAN
 
 from sweephand.base.errors import NewerError, PoisonError
 from sweephand.jobs.payload_audit import ref_of
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
-from sweephand.model.trigger import NewerMessage, Redrive
-from sweephand.model.wire import decode, encode
+from sweephand.model.trigger import (
+    DeadLetter,
+    DeadlineMessage,
+    FailureMessage,
+    NewerMessage,
+    NotifyMessage,
+    Redrive,
+    Trigger,
+    TriggerMessage,
+)
+from sweephand.model.watch import Alert, WatchMessage
+from sweephand.model.wire import decode, encode, encode_letter
+from sweephand.schedules import Occurrence, Series
 
 
 def test_the_wire_form_of_a_trigger_never_changes_since_old_messages_wait_in_queues() -> None:
@@ -119,3 +131,114 @@ def test_a_version_that_there_never_was_is_poison(version: object) -> None:
 def test_any_text_at_all_is_poison(text: str) -> None:
     with pytest.raises(PoisonError):
         decode(text)
+
+
+json_values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"schedule": "every other day"},
+        {"schedule": 5},
+        {"timezone": "Mars/Olympus"},
+        {"timezone": None},
+        {"startAt": "soon"},
+        {"startAt": None},
+    ],
+)
+def test_a_range_whose_series_cannot_be_read_is_poison(changed: dict[str, Any]) -> None:
+    fields = json.loads(encode(SPAN))
+    with pytest.raises(PoisonError):
+        decode(json.dumps(fields | {"series": fields["series"] | changed}))
+
+
+@given(st.dictionaries(st.sampled_from(list(SPAN.series.to_item())), json_values))
+def test_a_series_with_any_fields_changed_is_a_message_or_poison(changed: dict[str, Any]) -> None:
+    fields = json.loads(encode(SPAN))
+    with suppress(PoisonError):
+        decode(json.dumps(fields | {"series": fields["series"] | changed}))
+
+
+DEADLINE = DeadlineMessage(MESSAGE.trigger, 2, "o" * 16, 3, not_before=1_795_262_405_000, faults=1)
+FAILURE = FailureMessage(MESSAGE.trigger, 2, "out of \ud800 paper", is_final=True, not_before=5, faults=1)
+
+NOTICE = NotifyMessage(MESSAGE.trigger, "failed", 2, None, 7, 503, "no", not_before=8, faults=1)
+
+
+def test_a_notification_carries_the_result_of_its_run_as_it_was_written() -> None:
+    assert '"result"' not in encode(NOTICE)
+    notice = NOTICE._replace(result='{"n": 1.10}')
+    assert decode(encode(notice)) == notice
+    for odd in (7, "{", '"' + "x" * 2_048 + '"'):
+        with pytest.raises(PoisonError):
+            decode(encode(NOTICE)[:-1] + f',"result":{json.dumps(odd)}}}')
+
+
+def test_the_wire_form_of_the_messages_of_a_watch_never_changes() -> None:
+    series = Series("@every 5m", "UTC", NOON)
+    check = WatchMessage(
+        JobKey("ns", "job"), "uid", "1-a", series, Occurrence(NOON, 1), NOON + 1, 5, 60_000, NOON + 2, 7
+    )
+    assert encode(check) == (
+        '{"v":1,"kind":"watch","ns":"ns","job":"job","uid":"uid","rev":"1-a","armed":7,'
+        f'"series":{{"schedule":"@every 5m","timezone":"UTC","startAt":{NOON}}},"first":{{"d":{NOON},"q":1}},'
+        f'"until":{NOON + 1},"since":5,"after":60000,"at":{NOON + 2}}}'
+    )
+    alert = encode(NOTICE._replace(alert=Alert(1, 2, 3, 4)))
+    assert alert.startswith('{"v":1,"kind":"notify",')
+    assert alert.endswith(',"alert":{"w":1,"n":2,"f":3,"l":4}}')
+
+
+def test_the_wire_form_of_the_messages_of_a_run_never_changes() -> None:
+    of_trigger = encode(MESSAGE).removeprefix('{"v":1,"kind":"trigger",').partition(',"at"')[0]
+    assert encode(DEADLINE) == (
+        f'{{"v":1,"kind":"deadline",{of_trigger},"at":1795262405000,"attempt":2,"owner":"oooooooooooooooo",'
+        '"shard":3,"faults":1}'
+    )
+    assert encode(FAILURE) == (
+        f'{{"v":1,"kind":"failure",{of_trigger},"at":5,"attempt":2,"reason":"out of \\ud800 paper",'
+        '"final":true,"faults":1}'
+    )
+    assert encode(NOTICE) == (
+        f'{{"v":1,"kind":"notify",{of_trigger},"at":8,"state":"failed","attempts":2,"ended":7,'
+        '"code":503,"reason":"no","faults":1}'
+    )
+
+
+KEY = JobKey("team", "a:b@c+d=e~f_g-h.i")
+GIVEN_UP = TriggerMessage(
+    Trigger(KEY, "u" * 16, "r-1", due_at=1_795_262_400_250, sequence=7, armed_at=1_795_262_000_000, index=3),
+    not_before=1_795_262_405_000,
+    attempt=2,
+)
+
+
+def test_a_dead_letter_has_all_fields_that_a_redrive_needs() -> None:
+    body = encode(GIVEN_UP)
+    letter = DeadLetter(
+        body, "Attempt 10 of 10 failed: Response 503.", GIVEN_UP.trigger, 10, 503, "busy \x00 €"
+    )
+    written = json.loads(encode_letter(letter))
+    assert decode(written.pop("message")) == GIVEN_UP
+    assert written == {
+        "v": 1,
+        "reason": "Attempt 10 of 10 failed: Response 503.",
+        "triggerId": GIVEN_UP.trigger.id,
+        "namespace": "team",
+        "job": KEY.name,
+        "runId": "1795262400250-3",
+        "dueAt": 1_795_262_400_250,
+        "attempts": 10,
+        "responseCode": 503,
+        "answer": "busy \x00 €",
+    }
+
+
+def test_a_dead_letter_of_poison_keeps_the_text_as_it_came() -> None:
+    written = json.loads(encode_letter(DeadLetter("\ud800 not \x01 JSON", "Not a message.")))
+    assert (written["message"], written["triggerId"]) == ("\ud800 not \x01 JSON", None)

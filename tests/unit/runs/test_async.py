@@ -4,7 +4,7 @@ import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, due_async, running
 from tests.fakes.deliveries import answers, due, handle, run_of
 from tests.fakes.faults import calls_of
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 
 from sweephand.base.timing import DEADLINE_GRACE_MS
 from sweephand.model.attempt import Answer
@@ -15,8 +15,7 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
 
-def test_a_run_whose_consumer_answers_202_goes_on_until_the_consumer_reports() -> None:
-    world = World()
+def test_a_run_whose_consumer_answers_202_goes_on_until_the_consumer_reports(world: World) -> None:
     worker = running(world)
     run = run_of(world)
     assert (run.attempts, run.response_code, run.ended_at) == (1, 202, None)
@@ -31,8 +30,7 @@ def test_a_run_whose_consumer_answers_202_goes_on_until_the_consumer_reports() -
 
 
 @pytest.mark.parametrize("code", [200, 201, 204])
-def test_any_other_success_ends_the_run_at_once(code: int) -> None:
-    world = World()
+def test_any_other_success_ends_the_run_at_once(world: World, code: int) -> None:
     _, message = due_async(world)
     answers(world, Answer(succeeded=True, code=code))
     assert handle(world, message).name == "succeeded"
@@ -40,23 +38,20 @@ def test_any_other_success_ends_the_run_at_once(code: int) -> None:
     assert not world.queue.waiting
 
 
-def test_a_queue_without_a_status_accepts_the_run() -> None:
-    world = World()
+def test_a_queue_without_a_status_accepts_the_run(world: World) -> None:
     _, message = due_async(world)
     answers(world, Answer(succeeded=True))
     assert handle(world, message).name == "running"
 
 
-def test_an_answer_202_is_success_for_a_job_that_asks_for_no_reports() -> None:
-    world = World()
+def test_an_answer_202_is_success_for_a_job_that_asks_for_no_reports(world: World) -> None:
     message = due(world)
     answers(world, ACCEPTED)
     assert handle(world, message).name == "succeeded"
     assert [attempt.run_token for attempt in world.consumers.attempts] == [None]
 
 
-def test_a_first_attempt_takes_two_writes_and_one_message_that_checks_its_deadline() -> None:
-    world = World()
+def test_a_first_attempt_takes_two_writes_and_one_message_that_checks_its_deadline(world: World) -> None:
     _, message = due_async(world)
     calls = [call for call in calls_of(world, lambda: handle(world, message)) if call.startswith("before")]
     assert calls == [
@@ -68,8 +63,7 @@ def test_a_first_attempt_takes_two_writes_and_one_message_that_checks_its_deadli
     ]
 
 
-def test_a_retry_decided_by_a_clock_that_is_behind_is_not_early() -> None:
-    world = World()
+def test_a_retry_decided_by_a_clock_that_is_behind_is_not_early(world: World) -> None:
     worker = running(world, retry={"initialDelay": "1s"})
     world.delivery_clock.ahead_ms = world.api_clock.ahead_ms = -30_000
     worker.fail()
@@ -80,8 +74,7 @@ def test_a_retry_decided_by_a_clock_that_is_behind_is_not_early() -> None:
     assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
 
 
-def test_a_heartbeat_moves_the_deadline_and_silence_lets_it_pass() -> None:
-    world = World()
+def test_a_heartbeat_moves_the_deadline_and_silence_lets_it_pass(world: World) -> None:
     worker = running(world, heartbeatTimeout="1m", retry={"initialDelay": "0s"})
     for _ in range(10):
         world.run_until(world.clock.time + 50_000)
@@ -95,8 +88,7 @@ def test_a_heartbeat_moves_the_deadline_and_silence_lets_it_pass() -> None:
     assert len(worker.tokens) == 2
 
 
-def test_a_run_without_a_heartbeat_is_found_and_retried() -> None:
-    world = World()
+def test_a_run_without_a_heartbeat_is_found_and_retried(world: World) -> None:
     running(world, heartbeatTimeout="2m")
     world.run_until(NOON + 10_000 + 2 * MINUTE + DEADLINE_GRACE_MS)
     run = run_of(world)
@@ -108,8 +100,7 @@ def test_a_run_without_a_heartbeat_is_found_and_retried() -> None:
     assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 2)
 
 
-def test_a_deadline_beyond_the_queue_s_reach_waits_in_the_wheel() -> None:
-    world = World()
+def test_a_deadline_beyond_the_queue_s_reach_waits_in_the_wheel(world: World) -> None:
     worker = running(world, heartbeatTimeout="40m")
     (timer,) = (each for each in world.timers.everything() if isinstance(each, DeadlineTimer))
     assert timer.due_at == NOON + 10_000 + 40 * MINUTE + DEADLINE_GRACE_MS
@@ -124,8 +115,7 @@ def test_a_deadline_beyond_the_queue_s_reach_waits_in_the_wheel() -> None:
     assert run_of(world).attempts == 2
 
 
-def test_a_run_of_a_deleted_job_ends_as_failed_when_its_consumer_is_silent() -> None:
-    world = World()
+def test_a_run_of_a_deleted_job_ends_as_failed_when_its_consumer_is_silent(world: World) -> None:
     running(world, heartbeatTimeout="40m")
     world.delete()
     world.run_until(NOON + HOUR)
@@ -136,8 +126,7 @@ def test_a_run_of_a_deleted_job_ends_as_failed_when_its_consumer_is_silent() -> 
     assert not world.queue.waiting
 
 
-def test_a_run_of_a_deleted_job_can_still_be_completed() -> None:
-    world = World()
+def test_a_run_of_a_deleted_job_can_still_be_completed(world: World) -> None:
     worker = running(world)
     world.delete()
     world.put(dueTime="1h")
@@ -145,8 +134,7 @@ def test_a_run_of_a_deleted_job_can_still_be_completed() -> None:
     assert worker.complete().state == "succeeded"
 
 
-def test_a_pause_holds_the_retry_of_a_run_and_not_the_run() -> None:
-    world = World()
+def test_a_pause_holds_the_retry_of_a_run_and_not_the_run(world: World) -> None:
     worker = running(world, heartbeatTimeout="2m")
     world.pause()
     assert worker.heartbeat().state == "running"
@@ -157,8 +145,7 @@ def test_a_pause_holds_the_retry_of_a_run_and_not_the_run() -> None:
     assert run_of(world).attempts > 1
 
 
-def test_an_attempt_that_the_consumer_reports_as_failed_is_retried_by_the_policy() -> None:
-    world = World()
+def test_an_attempt_that_the_consumer_reports_as_failed_is_retried_by_the_policy(world: World) -> None:
     worker = running(world)
     world.clock.time += MINUTE
     assert worker.fail().state == "running"
@@ -170,8 +157,7 @@ def test_an_attempt_that_the_consumer_reports_as_failed_is_retried_by_the_policy
     assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
 
 
-def test_a_run_that_the_consumer_reports_as_failed_for_good_is_given_up() -> None:
-    world = World()
+def test_a_run_that_the_consumer_reports_as_failed_for_good_is_given_up(world: World) -> None:
     worker = running(world, onError="pause")
     worker.fail(is_final=True)
     world.run_until(world.clock.time + 1, ticking=False)
@@ -179,13 +165,11 @@ def test_a_run_that_the_consumer_reports_as_failed_for_good_is_given_up() -> Non
     assert run.state == "failed"
     assert run.reason == "Attempt 1 failed for good: out of paper."
     assert len(world.queue.buried) == 1
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.paused_at is not None
 
 
-def test_the_age_of_a_run_counts_from_its_first_attempt_however_long_each_takes() -> None:
-    world = World()
+def test_the_age_of_a_run_counts_from_its_first_attempt_however_long_each_takes(world: World) -> None:
     worker = running(world, retry={"maxAge": "10m", "initialDelay": "0s"})
     for _ in range(2):
         world.clock.time += 6 * MINUTE
@@ -196,8 +180,7 @@ def test_the_age_of_a_run_counts_from_its_first_attempt_however_long_each_takes(
     assert "maxAge" in (run.reason or "")
 
 
-def test_a_redriven_run_goes_on_with_a_token_of_its_own() -> None:
-    world = World()
+def test_a_redriven_run_goes_on_with_a_token_of_its_own(world: World) -> None:
     worker = running(world, retry={"maxAttempts": 1})
     worker.fail()
     world.run_until(world.clock.time + 1, ticking=False)
@@ -216,8 +199,7 @@ def test_a_redriven_run_goes_on_with_a_token_of_its_own() -> None:
     assert worker.complete().state == "succeeded"
 
 
-def test_a_run_keeps_its_record_until_it_is_over_and_then_for_the_history_retention() -> None:
-    world = World()
+def test_a_run_keeps_its_record_until_it_is_over_and_then_for_the_history_retention(world: World) -> None:
     worker = running(world, historyRetention="20d", maxRunTime="2d")
     assert run_of(world).expires_at == NOON + 10_000 + 20 * DAY
     world.clock.time += DAY

@@ -16,8 +16,7 @@ from sweephand.model.wire import decode
 from sweephand.runs.received import Outcome
 
 
-def test_a_success_is_recorded_with_its_lateness_and_the_answer() -> None:
-    world = World()
+def test_a_success_is_recorded_with_its_lateness_and_the_answer(world: World) -> None:
     message = due(world)
     world.clock.time += 1_234
     answers(world, Answer(succeeded=True, code=201, text="made"))
@@ -31,8 +30,7 @@ def test_a_success_is_recorded_with_its_lateness_and_the_answer() -> None:
     assert (run.rev, run.sequence) == (message.trigger.rev, 1)
 
 
-def test_a_failure_is_recorded_and_tried_again_after_its_delay_as_the_next_attempt() -> None:
-    world = World()
+def test_a_failure_is_recorded_and_tried_again_after_its_delay_as_the_next_attempt(world: World) -> None:
     message = due(world)
     answers(world, FAILED)
     assert handle(world, message).name == "retrying"
@@ -54,8 +52,7 @@ def test_a_failure_is_recorded_and_tried_again_after_its_delay_as_the_next_attem
     assert len(set(world.consumers.ids)) == 1
 
 
-def test_a_first_success_that_cannot_be_recorded_is_not_delivered_again() -> None:
-    world = World()
+def test_a_first_success_that_cannot_be_recorded_is_not_delivered_again(world: World) -> None:
     message = due(world)
     failing(world, "runs.record")
     assert handle(world, message).name == "unrecorded"
@@ -71,8 +68,7 @@ def test_the_next_attempt_or_the_dead_letter_is_sent_before_the_run_is_recorded(
         assert calls.index(sent) < calls.index("before runs.record")
 
 
-def test_the_age_of_a_trigger_counts_from_its_first_attempt_through_all_of_them() -> None:
-    world = World()
+def test_the_age_of_a_trigger_counts_from_its_first_attempt_through_all_of_them(world: World) -> None:
     due_message = due(world, retry={"maxAge": "60s", "multiplier": 1, "initialDelay": "20s"})
     world.consumers.answering = lambda _: FAILED
     world.queue.send([(due_message, 0)])
@@ -100,8 +96,7 @@ def test_a_retry_beyond_the_maximum_delay_of_the_queue_is_stored_as_a_timer_and_
 
 
 @pytest.mark.parametrize(("after_ms", "is_timer"), [(900_000, False), (900_001, True)])
-def test_a_retry_up_to_900_s_ahead_goes_to_the_queue(after_ms: int, *, is_timer: bool) -> None:
-    world = World()
+def test_a_retry_up_to_900_s_ahead_goes_to_the_queue(world: World, after_ms: int, *, is_timer: bool) -> None:
     message = due(world)
     answers(world, Answer(succeeded=False, retry_after_at=NOON + 10_000 + after_ms))
     handle(world, message)
@@ -109,8 +104,7 @@ def test_a_retry_up_to_900_s_ahead_goes_to_the_queue(after_ms: int, *, is_timer:
     assert bool(world.queue.waiting) != is_timer
 
 
-def test_the_last_failure_becomes_a_dead_letter_with_all_that_a_redrive_needs() -> None:
-    world = World()
+def test_the_last_failure_becomes_a_dead_letter_with_all_that_a_redrive_needs(world: World) -> None:
     message = due(
         world, retry={"maxAttempts": 2}, deadLetterQueue="https://sqs.eu-west-1.amazonaws.com/1/dead"
     )
@@ -131,8 +125,7 @@ def test_the_last_failure_becomes_a_dead_letter_with_all_that_a_redrive_needs() 
     assert run.ended_at is not None
 
 
-def test_a_final_answer_is_a_dead_letter_of_the_stack_after_one_attempt() -> None:
-    world = World()
+def test_a_final_answer_is_a_dead_letter_of_the_stack_after_one_attempt(world: World) -> None:
     message = due(world)
     answers(world, Answer(succeeded=False, code=400, is_final=True))
     assert handle(world, message) == Outcome("failed", 0)
@@ -154,8 +147,7 @@ def test_with_history_of_failures_a_first_success_leaves_no_record_and_a_later_s
     assert run_of(world).state == "succeeded"
 
 
-def test_a_first_attempt_costs_one_write_and_no_claim() -> None:
-    world = World()
+def test_a_first_attempt_costs_one_write_and_no_claim(world: World) -> None:
     message = due(world)
     calls = [call for call in calls_of(world, lambda: handle(world, message)) if call.startswith("before")]
     assert calls == ["before jobs.get", "before consumers.deliver", "before runs.record"]
@@ -172,8 +164,7 @@ def retried(world: World) -> TriggerMessage:
     return following
 
 
-def test_of_two_copies_of_a_later_attempt_one_is_delivered() -> None:
-    world = World()
+def test_of_two_copies_of_a_later_attempt_one_is_delivered(world: World) -> None:
     following = retried(world)
     assert handle(world, following).name == "succeeded"
     assert handle(world, following).name == "repeated"
@@ -182,8 +173,7 @@ def test_of_two_copies_of_a_later_attempt_one_is_delivered() -> None:
 
 
 @pytest.mark.parametrize("left_ms", [1, 999, 1_000, 1_500])
-def test_a_claim_about_to_end_is_waited_for_a_second_at_least(left_ms: int) -> None:
-    world = World()
+def test_a_claim_about_to_end_is_waited_for_a_second_at_least(world: World, left_ms: int) -> None:
     following = retried(world)
     failing(world, "consumers.deliver", times=1)
     with pytest.raises(StoreError):
@@ -194,8 +184,7 @@ def test_a_claim_about_to_end_is_waited_for_a_second_at_least(left_ms: int) -> N
     assert waiting(world) == [(world.clock.time + 1_000 - NOON, following)]
 
 
-def test_an_attempt_whose_function_crashed_is_made_again_when_its_claim_is_over() -> None:
-    world = World()
+def test_an_attempt_whose_function_crashed_is_made_again_when_its_claim_is_over(world: World) -> None:
     following = retried(world)
     failing(world, "consumers.deliver", after=True, times=1)
     with pytest.raises(StoreError):
@@ -207,8 +196,7 @@ def test_an_attempt_whose_function_crashed_is_made_again_when_its_claim_is_over(
     assert run_of(world).state == "succeeded"
 
 
-def test_an_attempt_that_a_later_attempt_has_followed_is_not_made_again() -> None:
-    world = World()
+def test_an_attempt_that_a_later_attempt_has_followed_is_not_made_again(world: World) -> None:
     following = retried(world)
     answers(world, FAILED)
     failing(world, "runs.record", times=1)
@@ -221,8 +209,7 @@ def test_an_attempt_that_a_later_attempt_has_followed_is_not_made_again() -> Non
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3]
 
 
-def test_a_first_attempt_that_is_made_twice_is_followed_by_one_retry() -> None:
-    world = World()
+def test_a_first_attempt_that_is_made_twice_is_followed_by_one_retry(world: World) -> None:
     message = due(world)
     answers(world, FAILED, FAILED)
     handle(world, message)
@@ -234,8 +221,7 @@ def test_a_first_attempt_that_is_made_twice_is_followed_by_one_retry() -> None:
     assert not world.queue.waiting
 
 
-def test_a_later_attempt_of_a_deleted_job_is_not_made() -> None:
-    world = World()
+def test_a_later_attempt_of_a_deleted_job_is_not_made(world: World) -> None:
     following = retried(world)
     world.delete()
     world.clock.time = NOON + UNKNOWN_GRACE_MS
@@ -243,8 +229,7 @@ def test_a_later_attempt_of_a_deleted_job_is_not_made() -> None:
     assert len(world.consumers.attempts) == 1
 
 
-def test_a_later_attempt_outlives_its_revision_and_takes_the_present_definition() -> None:
-    world = World()
+def test_a_later_attempt_outlives_its_revision_and_takes_the_present_definition(world: World) -> None:
     following = retried(world)
     for number in range(25):
         world.put(dueTime="1h", data=str(number))
@@ -253,8 +238,7 @@ def test_a_later_attempt_outlives_its_revision_and_takes_the_present_definition(
     assert world.consumers.attempts[-1].body == b"24"
 
 
-def test_a_retry_in_the_wheel_outlasts_the_history_retention() -> None:
-    world = World()
+def test_a_retry_in_the_wheel_outlasts_the_history_retention(world: World) -> None:
     world.put(dueTime="10s", retention="0s", retry={"maxAge": "30m", "initialDelay": "29m", "maxDelay": "1h"})
     answers(world, FAILED)
     world.clock.time = NOON + 12 * 60_000

@@ -96,8 +96,7 @@ def test_an_audit_finds_nothing_after_an_audit() -> None:
 TARGET = {"type": "http", "url": "https://ops.example/alerts"}
 
 
-def test_a_one_off_whose_instant_has_passed_is_fired() -> None:
-    world = World()
+def test_a_one_off_whose_instant_has_passed_is_fired(world: World) -> None:
     world.put(dueTime="2h", catchup={"mode": "latest"})
     world.timers.lose(key_of(), NOON)
     world.run_until(NOON + 2 * DAY)
@@ -108,8 +107,7 @@ def test_a_one_off_whose_instant_has_passed_is_fired() -> None:
     assert audited(world).timers == []
 
 
-def test_a_one_off_that_may_have_fired_without_a_record_is_not_fired_again() -> None:
-    world = World()
+def test_a_one_off_that_may_have_fired_without_a_record_is_not_fired_again(world: World) -> None:
     world.put(dueTime="2h", history="failures")
     world.timers.lose(key_of(), NOON)
     world.run_until(NOON + HOUR)
@@ -118,8 +116,7 @@ def test_a_one_off_that_may_have_fired_without_a_record_is_not_fired_again() -> 
     assert audited(world).timers == []
 
 
-def test_the_rest_of_a_batch_is_delivered() -> None:
-    world = World()
+def test_the_rest_of_a_batch_is_delivered(world: World) -> None:
     world.put(dueTime="10m", batch={"count": 60, "window": "1h"})
     world.run_until(NOON + 30 * MINUTE)
     world.timers.lose(key_of(), world.clock.time)
@@ -135,8 +132,7 @@ def test_a_watch_is_armed_with_its_job() -> None:
     assert audited(world).written == 2
 
 
-def test_a_paused_job_and_a_deleted_one_owe_nothing() -> None:
-    world = World()
+def test_a_paused_job_and_a_deleted_one_owe_nothing(world: World) -> None:
     for name in ("paused", "deleted"):
         world.put(name, schedule="0 */10 * * * *")
     world.run_until(LOST_AT)
@@ -146,8 +142,7 @@ def test_a_paused_job_and_a_deleted_one_owe_nothing() -> None:
     assert audited(world).timers == []
 
 
-def test_a_job_that_was_just_armed_is_not_judged_by_what_went_to_the_queue() -> None:
-    world = World()
+def test_a_job_that_was_just_armed_is_not_judged_by_what_went_to_the_queue(world: World) -> None:
     world.put(schedule="0 * * * * *")
     for minute in range(1, 12):
         world.run_until(NOON + minute * MINUTE + 30_000)
@@ -179,8 +174,7 @@ def test_the_job_and_its_timer_are_read_again_before_it_is_armed(change: str) ->
     assert calls == [change]
 
 
-def test_a_timer_that_appears_while_the_audit_looks_for_the_first_lost_one_is_not_lost() -> None:
-    world = World()
+def test_a_timer_that_appears_while_the_audit_looks_for_the_first_lost_one_is_not_lost(world: World) -> None:
     world.put(schedule="0 */10 * * * *")
     world.run_until(LOST_AT)
     world.timers.lose(key_of(), world.clock.time + 2 * MINUTE)
@@ -206,8 +200,7 @@ def due_of(world: World) -> OccurrenceTimer:
     return timer
 
 
-def test_a_timer_that_was_put_off_is_not_lost() -> None:
-    world = World()
+def test_a_timer_that_was_put_off_is_not_lost(world: World) -> None:
     world.put(schedule="0 * * * * *", history="failures")
     world.run_until(LOST_AT)
     [timer] = [each for each in world.timers.everything() if each.due_at > world.clock.time + 2 * MINUTE]
@@ -232,8 +225,7 @@ def test_jobs_of_a_shard_that_is_not_swept_are_not_judged() -> None:
     assert (done.timers, done.late, done.jobs) == ([], 2, 2)
 
 
-def test_after_an_outage_an_audit_finds_nothing_that_catch_up_has_skipped() -> None:
-    world = World()
+def test_after_an_outage_an_audit_finds_nothing_that_catch_up_has_skipped(world: World) -> None:
     due = [f"2026-11-21T12:{each}:00Z" for each in (20, 30, 40, 50)]
     world.put("none", schedule=due, catchup={"mode": "none", "window": "1m"}, history="failures")
     world.put("latest", schedule=due, catchup={"mode": "latest", "window": "1m"}, history="failures")
@@ -272,8 +264,7 @@ def test_a_timer_in_a_pack_is_found_there() -> None:
     assert [each.key.name for each in audited(world).timers] == ["job-7"]
 
 
-def test_a_call_goes_on_where_the_call_before_has_ended() -> None:
-    world = World()
+def test_a_call_goes_on_where_the_call_before_has_ended(world: World) -> None:
     for number in range(1_100):
         world.put(f"job-{number:04d}", schedule="0 30 * * * *")
     first = world.audit_jobs()

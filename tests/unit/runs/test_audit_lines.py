@@ -147,8 +147,7 @@ def test_an_audit_that_only_reports_reads_no_line_and_sends_nothing() -> None:
     assert not world.flow_queue.sent
 
 
-def test_each_line_is_looked_at_once_in_calls_that_go_on_when_their_time_is_up() -> None:
-    world = World()
+def test_each_line_is_looked_at_once_in_calls_that_go_on_when_their_time_is_up(world: World) -> None:
     for name in ("mailer", "more-1", "other", "zulu"):
         add_policy(world, 40, PolicyKey("ns", name))
     for number in range(4):

@@ -46,8 +46,7 @@ def claimed(world: World) -> None:
     assert run_of(world).state == "claimed"
 
 
-def test_the_runs_of_a_batch_come_to_their_end_although_their_job_has_no_batches_now() -> None:
-    world = World()
+def test_the_runs_of_a_batch_come_to_their_end_although_their_job_has_no_batches_now(world: World) -> None:
     world.consumers.answering = lambda _: FAILED
     world.put(dueTime="1m", retry=RETRY, batch={"count": 3})
     world.run_until(NOON + 2 * MINUTE)
@@ -63,9 +62,8 @@ def test_the_runs_of_a_batch_come_to_their_end_although_their_job_has_no_batches
     [(retrying, "failed", 2), (running, "failed", 1), (claimed, "succeeded", 1)],
 )
 def test_a_run_whose_message_was_lost_comes_to_its_end(
-    begin: Callable[[World], None], ends_as: str, attempts: int
+    world: World, begin: Callable[[World], None], ends_as: str, attempts: int
 ) -> None:
-    world = World()
     begin(world)
     lost(world)
     world.run_until(NOON + 5 * HOUR)
@@ -125,8 +123,7 @@ def test_a_message_that_is_only_late_is_sent_twice_and_handled_once(begin: Calla
     assert len(world.queue.buried) == (run_of(world).state == "failed")
 
 
-def test_a_retry_of_a_paused_job_waits_for_its_resume() -> None:
-    world = World()
+def test_a_retry_of_a_paused_job_waits_for_its_resume(world: World) -> None:
     retrying(world)
     world.pause()
     world.run_until(NOON + 5 * HOUR)
@@ -136,8 +133,7 @@ def test_a_retry_of_a_paused_job_waits_for_its_resume() -> None:
     assert run_of(world).state == "failed"
 
 
-def test_an_audit_that_only_reports_sends_nothing() -> None:
-    world = World()
+def test_an_audit_that_only_reports_sends_nothing(world: World) -> None:
     retrying(world)
     lost(world)
     world.run_until(NOON + 5 * HOUR)
@@ -196,8 +192,7 @@ def test_a_call_goes_on_within_the_runs_of_a_job(monkeypatch: pytest.MonkeyPatch
     assert len(found) == 1
 
 
-def test_a_run_of_an_earlier_job_of_the_same_name_is_left_alone() -> None:
-    world = World()
+def test_a_run_of_an_earlier_job_of_the_same_name_is_left_alone(world: World) -> None:
     retrying(world)
     lost(world)
     world.delete()

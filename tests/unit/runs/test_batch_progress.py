@@ -115,8 +115,7 @@ def test_the_pages_of_a_large_batch_are_counted_on_pages_of_their_own(
     assert [each["succeeded"] for each in told(world)] == [20]
 
 
-def test_the_end_is_told_once_with_its_counts_and_whether_it_overran() -> None:
-    world = World()
+def test_the_end_is_told_once_with_its_counts_and_whether_it_overran(world: World) -> None:
     world.put(dueTime="10s", batch={"count": 4, "window": "2s"}, onComplete=TOLD)
     world.consumers.answering = failing_for(3)
     world.run_until(DUE + MINUTE_MS)
@@ -164,8 +163,7 @@ def test_a_job_without_records_of_successes_keeps_no_progress_unless_the_end_is_
     assert [each["succeeded"] for each in told(world)] == [3]
 
 
-def test_an_update_of_history_in_the_middle_of_a_batch_counts_it_to_its_end() -> None:
-    world = World()
+def test_an_update_of_history_in_the_middle_of_a_batch_counts_it_to_its_end(world: World) -> None:
     world.put(dueTime="10s", batch={"count": 4, "window": "20s"})
     world.run_until(DUE + 6 * SECOND_MS)
     world.patch(history="failures")
@@ -234,8 +232,7 @@ def test_a_callback_that_completes_the_last_run_ends_the_batch() -> None:
     assert [each["succeeded"] for each in told(world)] == [2]
 
 
-def test_nobody_is_told_of_the_end_of_a_deleted_job() -> None:
-    world = World()
+def test_nobody_is_told_of_the_end_of_a_deleted_job(world: World) -> None:
     world.put(dueTime="10s", batch={"count": 4, "window": "20s"}, onComplete=TOLD)
     world.run_until(DUE + 6 * SECOND_MS)
     world.delete()

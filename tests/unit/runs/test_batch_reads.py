@@ -34,8 +34,7 @@ def one_is_over(world: World, size: BatchSize, due_at: Instant, began_at: Instan
     world.batches.mark(empty.with_marks([(0, "succeeded")], INSTANT_MAX), empty)
 
 
-def test_an_end_that_no_answer_can_show_is_not_estimated() -> None:
-    world = World()
+def test_an_end_that_no_answer_can_show_is_not_estimated(world: World) -> None:
     world.put(dueTime="0s", batch={"count": 10_000_000})
     one_is_over(world, BatchSize(10_000_000, 0), NOON)
     assert shown(world, NOON, NOON + DAY_MS).estimated_end_at is None
@@ -44,8 +43,7 @@ def test_an_end_that_no_answer_can_show_is_not_estimated() -> None:
     assert shown(world, LAST_DAY, LAST_DAY + 1).estimated_end_at is None
 
 
-def test_the_end_of_a_batch_is_estimated_by_its_pace_since_it_began() -> None:
-    world = World()
+def test_the_end_of_a_batch_is_estimated_by_its_pace_since_it_began(world: World) -> None:
     world.put(dueTime="0s", batch={"count": 4})
     one_is_over(world, BatchSize(4, 0), NOON, began_at=NOON + DAY_MS)
     now = NOON + DAY_MS + MINUTE_MS

@@ -43,8 +43,7 @@ def outcomes(handled: Sequence[Handled]) -> list[str]:
     return sorted(each.outcome.name for each in handled)
 
 
-def test_each_trigger_is_delivered_at_its_own_due_time_and_counted_by_itself() -> None:
-    world = World()
+def test_each_trigger_is_delivered_at_its_own_due_time_and_counted_by_itself(world: World) -> None:
     received = bundle(world, "10s", "10.3s", "11.9s")
     world.clock.time = DUE - 900
     handled = world.deliver([received])
@@ -54,8 +53,7 @@ def test_each_trigger_is_delivered_at_its_own_due_time_and_counted_by_itself() -
     assert not world.queue.waiting
 
 
-def test_the_triggers_are_begun_by_their_due_times_among_those_of_other_messages() -> None:
-    world = World()
+def test_the_triggers_are_begun_by_their_due_times_among_those_of_other_messages(world: World) -> None:
     first = bundle(world, "10s", "11s")
     world.put("single", dueTime="0.5s")
     world.clock.time = NOON + 10_500
@@ -65,16 +63,14 @@ def test_the_triggers_are_begun_by_their_due_times_among_those_of_other_messages
     assert [name for name, _ in delivered(world)] == ["job-0", "single", "job-1"]
 
 
-def test_jobs_are_read_together_and_again_for_triggers_that_are_due_later() -> None:
-    world = World()
+def test_jobs_are_read_together_and_again_for_triggers_that_are_due_later(world: World) -> None:
     received = bundle(world, "10s", "10.1s", "10.2s", "11.8s", "11.9s")
     calls = calls_of(world, lambda: world.deliver([received]))
     assert calls.count("before jobs.get_many") == 2
     assert "before jobs.get" not in calls
 
 
-def test_a_job_that_cannot_be_read_delays_no_other_trigger_of_the_bundle() -> None:
-    world = World()
+def test_a_job_that_cannot_be_read_delays_no_other_trigger_of_the_bundle(world: World) -> None:
     received = bundle(world, "10s", "10.1s", "10.2s")
     get, get_many = world.jobs.get, world.jobs.get_many
 
@@ -95,8 +91,7 @@ def test_a_job_that_cannot_be_read_delays_no_other_trigger_of_the_bundle() -> No
     assert not world.queue.in_flight
 
 
-def test_a_trigger_that_has_to_wait_leaves_the_bundle_and_is_sent_alone() -> None:
-    world = World()
+def test_a_trigger_that_has_to_wait_leaves_the_bundle_and_is_sent_alone(world: World) -> None:
     received = bundle(world, "10s", "10.1s", "10.2s", "10.3s")
     world.pause("job-1")
     world.jobs.delete(world.jobs._jobs[key_of("job-2")])
@@ -110,8 +105,7 @@ def test_a_trigger_that_has_to_wait_leaves_the_bundle_and_is_sent_alone() -> Non
     assert not world.queue.in_flight
 
 
-def test_a_bundle_that_comes_too_early_is_put_back_whole() -> None:
-    world = World()
+def test_a_bundle_that_comes_too_early_is_put_back_whole(world: World) -> None:
     received = bundle(world, "100s", "101s")
     world.clock.time = NOON + 5_000
     calls = calls_of(world, lambda: world.deliver([received]))
@@ -122,8 +116,7 @@ def test_a_bundle_that_comes_too_early_is_put_back_whole() -> None:
     assert delivered(world) == [("job-0", 100_000), ("job-1", 101_000)]
 
 
-def test_a_trigger_that_is_due_long_after_the_first_of_its_bundle_is_put_back_alone() -> None:
-    world = World()
+def test_a_trigger_that_is_due_long_after_the_first_of_its_bundle_is_put_back_alone(world: World) -> None:
     received = bundle(world, "10s", "60s")
     assert outcomes(world.deliver([received])) == ["early", "succeeded"]
     assert [at for at, _ in waiting(world)] == [60_000]
@@ -147,8 +140,7 @@ def test_a_bundle_is_acknowledged_only_when_each_of_its_triggers_is_settled_or_s
     assert not world.queue.in_flight
 
 
-def test_a_bundle_that_comes_again_is_split_with_its_crashes_before_anything_else() -> None:
-    world = World()
+def test_a_bundle_that_comes_again_is_split_with_its_crashes_before_anything_else(world: World) -> None:
     received = bundle(world, "10s", "12s")
     world.put("other", dueTime="0s")
     (other,) = world.queue.take()
@@ -165,8 +157,7 @@ def test_a_bundle_that_comes_again_is_split_with_its_crashes_before_anything_els
     assert in_flight == [{other.receipt}], "the bundle left the queue before its neighbour was begun"
 
 
-def test_a_bundle_whose_singles_cannot_be_sent_comes_again() -> None:
-    world = World()
+def test_a_bundle_whose_singles_cannot_be_sent_comes_again(world: World) -> None:
     received = bundle(world, "10s", "12s")
     failing(world, "queue.send")
     (handled,) = world.deliver([received._replace(receives=2)])
@@ -176,8 +167,7 @@ def test_a_bundle_whose_singles_cannot_be_sent_comes_again() -> None:
     assert world.queue.in_flight
 
 
-def test_all_triggers_of_a_full_bundle_are_begun_though_their_consumers_are_slow() -> None:
-    world = World()
+def test_all_triggers_of_a_full_bundle_are_begun_though_their_consumers_are_slow(world: World) -> None:
     count = 25
     assert count <= DELIVERIES_AT_ONCE
     received = bundle(world, *["10s"] * count)
@@ -200,8 +190,7 @@ def handled_by(
     return world.intake(concurrently).handle(batch, deadline=world.clock.time + 90_000)
 
 
-def test_a_bundle_uses_no_more_threads_than_there_are() -> None:
-    world = World()
+def test_a_bundle_uses_no_more_threads_than_there_are(world: World) -> None:
     received = bundle(world, *["10s"] * (DELIVERIES_AT_ONCE + 5))
     asked: list[int] = []
 
@@ -213,8 +202,7 @@ def test_a_bundle_uses_no_more_threads_than_there_are() -> None:
     assert asked == [DELIVERIES_AT_ONCE]
 
 
-def test_a_trigger_for_which_no_time_is_left_is_sent_again_alone() -> None:
-    world = World()
+def test_a_trigger_for_which_no_time_is_left_is_sent_again_alone(world: World) -> None:
     received = bundle(
         world,
         "10s",
@@ -238,8 +226,7 @@ def test_a_trigger_for_which_no_time_is_left_is_sent_again_alone() -> None:
     assert not world.queue.in_flight
 
 
-def test_a_claim_of_a_crashed_bundle_is_ended_though_its_job_claims_no_more() -> None:
-    world = World()
+def test_a_claim_of_a_crashed_bundle_is_ended_though_its_job_claims_no_more(world: World) -> None:
     received = bundle(world, "10s", "10.1s", history="full")
     world.announce = crashing
     with suppress(KeyboardInterrupt):
@@ -254,8 +241,7 @@ def test_a_claim_of_a_crashed_bundle_is_ended_though_its_job_claims_no_more() ->
     assert run.state == "succeeded"
 
 
-def test_a_trigger_has_the_same_id_alone_and_in_a_bundle() -> None:
-    world = World()
+def test_a_trigger_has_the_same_id_alone_and_in_a_bundle(world: World) -> None:
     received = bundle(world, "10s", "10.1s")
     opened = decode(received.body)
     assert isinstance(opened, BundleMessage)

@@ -15,8 +15,7 @@ MINUTE = 60_000
 HOUR = 60 * MINUTE
 
 
-def test_a_repeated_report_is_accepted() -> None:
-    world = World()
+def test_a_repeated_report_is_accepted(world: World) -> None:
     worker = running(world)
     assert worker.complete() == worker.complete()
     world = World()
@@ -28,8 +27,7 @@ def test_a_repeated_report_is_accepted() -> None:
     assert len(waiting(world)) == 1
 
 
-def test_a_report_that_contradicts_an_earlier_one_is_refused() -> None:
-    world = World()
+def test_a_report_that_contradicts_an_earlier_one_is_refused(world: World) -> None:
     worker = running(world, retry={"initialDelay": "10m"})
     worker.complete()
     with pytest.raises(ConflictError, match="succeeded already"):
@@ -47,8 +45,7 @@ def test_a_report_that_contradicts_an_earlier_one_is_refused() -> None:
 
 
 @pytest.mark.parametrize("token", ["shr_" + "x" * 43, "", "x"])
-def test_a_token_that_is_not_the_runs_changes_nothing_and_reveals_nothing(token: str) -> None:
-    world = World()
+def test_a_token_that_is_not_the_runs_changes_nothing_and_reveals_nothing(world: World, token: str) -> None:
     running(world)
     reporter = world.callbacks()
     for run_id in (RUN, f"{NOON}-0", "x"):
@@ -60,8 +57,7 @@ def test_a_token_that_is_not_the_runs_changes_nothing_and_reveals_nothing(token:
     assert run_of(world).state == "running"
 
 
-def test_a_caller_who_may_write_the_job_reports_without_a_token() -> None:
-    world = World()
+def test_a_caller_who_may_write_the_job_reports_without_a_token(world: World) -> None:
     running(world)
     reporter = world.callbacks()
     assert reporter.heartbeat(key_of(), RUN, None).state == "running"
@@ -70,8 +66,7 @@ def test_a_caller_who_may_write_the_job_reports_without_a_token() -> None:
         reporter.complete(key_of(), f"{NOON}-0", None)
 
 
-def test_nothing_is_reported_on_a_run_that_is_not_asynchronous() -> None:
-    world = World()
+def test_nothing_is_reported_on_a_run_that_is_not_asynchronous(world: World) -> None:
     handle(world, due(world))
     with pytest.raises(ConflictError, match="not async"):
         world.callbacks().complete(key_of(), RUN, None)
@@ -79,8 +74,7 @@ def test_nothing_is_reported_on_a_run_that_is_not_asynchronous() -> None:
         world.callbacks().complete(key_of(), RUN, "")
 
 
-def test_a_report_may_be_faster_than_the_record_of_the_acceptance() -> None:
-    world = World()
+def test_a_report_may_be_faster_than_the_record_of_the_acceptance(world: World) -> None:
     worker, message = due_async(world)
 
     def complete_at_once(attempt: Attempt) -> Answer:
@@ -97,8 +91,7 @@ def test_a_report_may_be_faster_than_the_record_of_the_acceptance() -> None:
     assert not world.queue.waiting
 
 
-def test_the_deadline_of_an_acceptance_that_was_never_recorded_is_dropped() -> None:
-    world = World()
+def test_the_deadline_of_an_acceptance_that_was_never_recorded_is_dropped(world: World) -> None:
     _, message = due_async(world, heartbeatTimeout="1s")
     failing(world, "runs.record", times=1)
     with pytest.raises(StoreError):
@@ -122,8 +115,7 @@ def test_the_deadline_of_an_acceptance_that_was_never_recorded_is_dropped() -> N
     assert not world.queue.waiting, "another's acceptance has a deadline of its own"
 
 
-def test_a_copy_of_an_attempt_that_its_consumer_works_on_is_not_delivered() -> None:
-    world = World()
+def test_a_copy_of_an_attempt_that_its_consumer_works_on_is_not_delivered(world: World) -> None:
     worker, message = due_async(world)
     handle(world, message)
     world.clock.time += ATTEMPT_CLAIM_MS
@@ -131,8 +123,7 @@ def test_a_copy_of_an_attempt_that_its_consumer_works_on_is_not_delivered() -> N
     assert len(worker.tokens) == 1
 
 
-def test_a_retry_of_an_attempt_that_was_completed_after_all_is_dropped() -> None:
-    world = World()
+def test_a_retry_of_an_attempt_that_was_completed_after_all_is_dropped(world: World) -> None:
     worker = running(world, heartbeatTimeout="1m", retry={"initialDelay": "0s"})
     deadline = world.queue.waiting.pop()[1]
     assert isinstance(deadline, DeadlineMessage)
@@ -165,8 +156,7 @@ def test_a_callback_after_the_longest_run_time_is_refused_though_the_check_of_th
     assert run_of(world).state == "failed"
 
 
-def test_a_repeated_completion_is_accepted_after_the_longest_run_time() -> None:
-    world = World()
+def test_a_repeated_completion_is_accepted_after_the_longest_run_time(world: World) -> None:
     worker = running(world, maxRunTime="20m", heartbeatTimeout="15m")
     completed = worker.complete()
     world.clock.time += HOUR
@@ -190,8 +180,7 @@ def test_a_run_that_its_consumer_works_on_can_be_cancelled_and_the_consumer_lear
     assert not world.queue.waiting
 
 
-def test_a_run_that_is_to_be_tried_again_can_be_cancelled() -> None:
-    world = World()
+def test_a_run_that_is_to_be_tried_again_can_be_cancelled(world: World) -> None:
     message = due(world)
     answers(world, FAILED)
     handle(world, message)
@@ -203,8 +192,7 @@ def test_a_run_that_is_to_be_tried_again_can_be_cancelled() -> None:
 
 
 @pytest.mark.parametrize("answer", [Answer(succeeded=True, code=200), FAILED._replace(is_final=True)])
-def test_a_run_that_is_over_is_not_cancelled(answer: Answer) -> None:
-    world = World()
+def test_a_run_that_is_over_is_not_cancelled(world: World, answer: Answer) -> None:
     message = due(world)
     answers(world, answer)
     handle(world, message)
@@ -214,8 +202,7 @@ def test_a_run_that_is_over_is_not_cancelled(answer: Answer) -> None:
         world.callbacks().cancel(key_of(), f"{NOON}-0", "k1")
 
 
-def test_an_attempt_under_way_is_not_cancelled() -> None:
-    world = World()
+def test_an_attempt_under_way_is_not_cancelled(world: World) -> None:
     _, message = due_async(world)
     refusals: list[str] = []
 
@@ -229,8 +216,7 @@ def test_an_attempt_under_way_is_not_cancelled() -> None:
     assert "claimed" in refusals[0]
 
 
-def test_a_deadline_message_is_put_back_for_as_long_as_the_stores_fail() -> None:
-    world = World()
+def test_a_deadline_message_is_put_back_for_as_long_as_the_stores_fail(world: World) -> None:
     running(world, heartbeatTimeout="1m")
     deadline = world.queue.waiting.pop()[1]
     assert isinstance(deadline, DeadlineMessage)

@@ -32,8 +32,7 @@ def delivered(world: World) -> list[tuple[str, Any]]:
     return [(each.trigger.key.name, json.loads(each.body)) for each in world.consumers.attempts]
 
 
-def test_three_chained_jobs_run_in_order_and_each_gets_the_end_of_the_run_before() -> None:
-    world = World()
+def test_three_chained_jobs_run_in_order_and_each_gets_the_end_of_the_run_before(world: World) -> None:
     chain(world, "extract", "transform", "load")
     world.run_until(NOON + 12_000)
     (first, second, third) = delivered(world)
@@ -47,8 +46,7 @@ def test_three_chained_jobs_run_in_order_and_each_gets_the_end_of_the_run_before
     assert third[1]["runId"] == runs(world, "transform")[0].run_id
 
 
-def test_a_chain_ends_where_a_run_fails_unless_it_waits_for_failures() -> None:
-    world = World()
+def test_a_chain_ends_where_a_run_fails_unless_it_waits_for_failures(world: World) -> None:
     chain(world, "a", "b", retry={"maxAttempts": 1})
     world.consumers.answering = lambda _: FAILED
     world.run_until(NOON + MINUTE)
@@ -68,8 +66,7 @@ def test_a_chain_ends_where_a_run_fails_unless_it_waits_for_failures() -> None:
             assert bool(runs(world, "b")) == is_triggered
 
 
-def test_each_link_has_its_own_retries() -> None:
-    world = World()
+def test_each_link_has_its_own_retries(world: World) -> None:
     chain(world, "a", "b", "c")
     failures = {"b": 2}
 
@@ -85,8 +82,7 @@ def test_each_link_has_its_own_retries() -> None:
     assert len(runs(world, "c")) == 1
 
 
-def test_a_paused_job_in_a_chain_holds_it_until_the_resume() -> None:
-    world = World()
+def test_a_paused_job_in_a_chain_holds_it_until_the_resume(world: World) -> None:
     chain(world, "a", "b")
     world.pause("b")
     world.run_until(NOON + 10 * MINUTE)
@@ -96,8 +92,7 @@ def test_a_paused_job_in_a_chain_holds_it_until_the_resume() -> None:
     assert [name for name, _ in delivered(world)] == ["a", "b"]
 
 
-def test_a_chained_trigger_of_a_missing_job_waits_and_is_then_given_up() -> None:
-    world = World()
+def test_a_chained_trigger_of_a_missing_job_waits_and_is_then_given_up(world: World) -> None:
     world.put("a", dueTime="10s", onComplete={"type": "job", "name": "b"})
     world.run_until(NOON + MINUTE)
     world.put("b")
@@ -110,8 +105,7 @@ def test_a_chained_trigger_of_a_missing_job_waits_and_is_then_given_up() -> None
     assert "There is no job b" in letter.reason
 
 
-def test_a_failed_run_of_a_chained_trigger_is_redriven_with_its_data() -> None:
-    world = World()
+def test_a_failed_run_of_a_chained_trigger_is_redriven_with_its_data(world: World) -> None:
     chain(world, "a", "b")
     world.consumers.answering = lambda made: Answer(
         succeeded=made.trigger.key.name == "a" or made.number > 1, code=422, is_final=True
@@ -127,8 +121,7 @@ def test_a_failed_run_of_a_chained_trigger_is_redriven_with_its_data() -> None:
 
 
 @pytest.mark.parametrize("copies", [1, 2])
-def test_a_notification_that_is_handled_twice_makes_one_chained_trigger(copies: int) -> None:
-    world = World()
+def test_a_notification_that_is_handled_twice_makes_one_chained_trigger(world: World, copies: int) -> None:
     chain(world, "a", "b")
     world.clock.time = NOON + 10_000
     world.deliver(world.queue.take())
@@ -159,8 +152,7 @@ def test_a_chain_comes_to_its_end_wherever_a_function_is_killed() -> None:
     kill_everywhere(prepare, act, check)
 
 
-def test_a_chained_trigger_is_delivered_though_its_job_is_updated_often() -> None:
-    world = World()
+def test_a_chained_trigger_is_delivered_though_its_job_is_updated_often(world: World) -> None:
     chain(world, "a", "b")
     world.clock.time = NOON + 10_000
     world.deliver(world.queue.take())
@@ -170,8 +162,7 @@ def test_a_chained_trigger_is_delivered_though_its_job_is_updated_often() -> Non
     assert [name for name, _ in delivered(world)] == ["a", "b"]
 
 
-def test_jobs_that_trigger_each_other_end_after_a_hundred_links_with_a_dead_letter() -> None:
-    world = World()
+def test_jobs_that_trigger_each_other_end_after_a_hundred_links_with_a_dead_letter(world: World) -> None:
     world.put("a", dueTime="10s", onComplete={"type": "job", "name": "b"})
     world.put("b", onComplete={"type": "job", "name": "a"})
     world.run_until(NOON + HOUR)
@@ -184,8 +175,7 @@ def test_jobs_that_trigger_each_other_end_after_a_hundred_links_with_a_dead_lett
     assert letter.trigger.key == key_of("a")
 
 
-def test_a_chain_that_begins_with_a_trigger_by_hand_has_as_many_links_as_any() -> None:
-    world = World()
+def test_a_chain_that_begins_with_a_trigger_by_hand_has_as_many_links_as_any(world: World) -> None:
     world.put("a", onComplete={"type": "job", "name": "a"})
     world.trigger("a")
     world.run_until(NOON + HOUR)
@@ -195,8 +185,7 @@ def test_a_chain_that_begins_with_a_trigger_by_hand_has_as_many_links_as_any() -
     assert len(delivered(world)) == 202
 
 
-def test_a_chained_job_gets_a_result_of_any_size_and_a_redrive_gets_it_again() -> None:
-    world = World()
+def test_a_chained_job_gets_a_result_of_any_size_and_a_redrive_gets_it_again(world: World) -> None:
     chain(world, "a", "b", completion="async")
     world.consumers.answering = lambda made: (
         Answer(succeeded=True, code=202)

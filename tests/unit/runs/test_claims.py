@@ -43,11 +43,9 @@ def test_a_run_whose_job_is_deleted_while_an_attempt_connects_is_cancelled(attem
     assert not world.queue.waiting
 
 
-def test_a_first_attempt_whose_job_is_deleted_and_comes_back_within_the_grace_is_made() -> None:
-    world = World()
+def test_a_first_attempt_whose_job_is_deleted_and_comes_back_within_the_grace_is_made(world: World) -> None:
     world.put(dueTime="10s", history="full")
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     while_connecting(world, 1, world.delete)
     world.run_until(NOON + 30_000)
     assert not runs_of(world)
@@ -57,8 +55,7 @@ def test_a_first_attempt_whose_job_is_deleted_and_comes_back_within_the_grace_is
     assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 1)
 
 
-def test_a_first_attempt_whose_job_stays_deleted_leaves_no_record_and_no_message() -> None:
-    world = World()
+def test_a_first_attempt_whose_job_stays_deleted_leaves_no_record_and_no_message(world: World) -> None:
     world.put(dueTime="10s", history="full")
     while_connecting(world, 1, world.delete)
     world.run_until(NOON + HOUR)
@@ -75,8 +72,7 @@ def test_a_run_whose_job_is_replaced_while_an_attempt_connects_is_delivered_as_t
     assert [run.state for run in runs_of(world)] == ["succeeded"]
 
 
-def test_a_redriven_run_whose_job_is_deleted_while_it_connects_is_cancelled() -> None:
-    world = World()
+def test_a_redriven_run_whose_job_is_deleted_while_it_connects_is_cancelled(world: World) -> None:
     answers(world, FAILED)
     world.put(dueTime="10s", retry={"maxAttempts": 1})
     world.run_until(NOON + MINUTE)
@@ -87,8 +83,7 @@ def test_a_redriven_run_whose_job_is_deleted_while_it_connects_is_cancelled() ->
 
 
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_a_claim_of_a_function_that_crashed_ends_when_its_job_is_deleted(attempt: int) -> None:
-    world = World()
+def test_a_claim_of_a_function_that_crashed_ends_when_its_job_is_deleted(world: World, attempt: int) -> None:
     answers(world, *[FAILED] * (attempt - 1))
     world.put(dueTime="10s", history="full", retry={"initialDelay": "1m"})
     if attempt > 1:

@@ -1,20 +1,23 @@
-"""Triggers that crash the delivery function: their crashes are counted, and they are given up."""
+"""Triggers that crash the delivery function or that it fails to handle: they are counted, and they end."""
 
 from contextlib import suppress
 from typing import Any
 
+import pytest
+from tests.fakes.deliveries import LARGE, due, handle, run_of, waiting
 from tests.fakes.faults import crashing, failing, working
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.base.errors import StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.model.attempt import Answer
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import decode, encode
-from sweephand.runs.faults import CRASHES_MAX
+from sweephand.runs.faults import CRASHES_MAX, FAULTS_MAX
 from sweephand.runs.received import Received
 
 
-def due(**written: Any) -> tuple[World, list[Received]]:
+def received_when_due(**written: Any) -> tuple[World, list[Received]]:
     """A world with a job that is due now, and the batch in which the queue shows it."""
     world = World()
     world.put("job", dueTime="10s", **written)
@@ -23,7 +26,7 @@ def due(**written: Any) -> tuple[World, list[Received]]:
 
 
 def test_every_copy_of_a_trigger_carries_its_count_of_crashes() -> None:
-    world, batch = due(history="full")
+    world, batch = received_when_due(history="full")
     failing(world, "runs.claim")
     world.deliver([batch[0]._replace(receives=3)])
     ((_, copy),) = world.queue.waiting
@@ -38,7 +41,7 @@ def test_every_copy_of_a_trigger_carries_its_count_of_crashes() -> None:
 
 
 def test_the_next_attempt_begins_with_no_crashes() -> None:
-    world, batch = due()
+    world, batch = received_when_due()
     world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
     world.deliver([batch[0]._replace(receives=3)])
     ((_, following),) = world.queue.waiting
@@ -47,7 +50,7 @@ def test_the_next_attempt_begins_with_no_crashes() -> None:
 
 
 def test_the_claim_of_a_crashed_function_is_ended_though_the_job_claims_no_more() -> None:
-    world, batch = due(history="full")
+    world, batch = received_when_due(history="full")
     world.announce = crashing
     with suppress(KeyboardInterrupt):
         world.deliver(batch)
@@ -61,7 +64,7 @@ def test_the_claim_of_a_crashed_function_is_ended_though_the_job_claims_no_more(
 
 
 def test_a_trigger_that_waits_for_days_is_not_given_up_for_crashes_of_other_messages() -> None:
-    world, (received,) = due()
+    world, (received,) = received_when_due()
     world.pause()
     for _ in range(3 * CRASHES_MAX):
         # Its neighbours crash the function, or it is throttled: what is held comes round every quarter hour.
@@ -75,7 +78,7 @@ def test_a_trigger_that_waits_for_days_is_not_given_up_for_crashes_of_other_mess
 
 
 def test_a_trigger_that_was_held_still_ends_the_claim_of_a_crashed_function() -> None:
-    world, batch = due(history="full")
+    world, batch = received_when_due(history="full")
     world.announce = crashing
     with suppress(KeyboardInterrupt):
         world.deliver(batch)
@@ -92,7 +95,7 @@ def test_a_trigger_that_was_held_still_ends_the_claim_of_a_crashed_function() ->
 
 
 def test_a_trigger_is_delivered_however_often_lambda_could_start_no_function_for_it() -> None:
-    world, batch = due(history="outcome")
+    world, batch = received_when_due(history="outcome")
     world.deliver([batch[0]._replace(receives=40)])
     assert [attempt.number for attempt in world.consumers.attempts] == [1]
     assert not world.queue.buried
@@ -102,7 +105,7 @@ def test_a_trigger_is_delivered_however_often_lambda_could_start_no_function_for
 
 
 def test_a_trigger_that_crashes_functions_is_given_up_though_lambda_often_started_none() -> None:
-    world, batch = due()
+    world, batch = received_when_due()
     world.announce = crashing
     with suppress(KeyboardInterrupt):
         world.deliver([batch[0]._replace(receives=40)])
@@ -113,3 +116,53 @@ def test_a_trigger_that_crashes_functions_is_given_up_though_lambda_often_starte
     run = world.runs.get(key_of(), f"{NOON + 10_000}-0")
     assert run is not None
     assert run.state == "failed"
+
+
+RUN = f"{NOON + 10_000}-0"
+
+
+def test_a_trigger_is_not_given_up_while_another_function_holds_its_claim(world: World) -> None:
+    message = due(world, history="full")
+    failing(world, "consumers.deliver", times=1)
+    with pytest.raises(StoreError):
+        handle(world, message)
+    working(world)
+    held = run_of(world)
+    world.announce = unreadable
+    world.queue.waiting.clear()
+    (handled,) = world.deliver([Received("1", "1", 1, encode(message._replace(faults=FAULTS_MAX)))])
+    assert (handled.outcome.name, world.queue.buried) == ("fault", [])
+    assert run_of(world) == held
+    ((at, again),) = waiting(world)
+    assert NOON + at == held.claimed_until
+    world.clock.time = NOON + at - 1_000
+    assert world.deliver(received_of(again))[0].outcome.name == "claimed"
+    assert run_of(world) == held
+
+
+def test_a_trigger_that_was_claimed_before_each_fault_is_given_up_and_can_be_redriven(world: World) -> None:
+    batch = received_of(due(world, history="full", data=LARGE, onError="pause"))
+    failing(world, "payloads.get")
+    while not world.queue.buried:
+        world.deliver(batch)
+        world.clock.time = max([world.clock.time, *(at for at, _ in world.queue.waiting)])
+        batch = world.queue.take()
+    run = run_of(world)
+    assert run.state == "failed"
+    assert f"handling it failed {FAULTS_MAX + 1} times" in (run.reason or "")
+    job = world.stored()
+    assert job.pause_reason is not None
+    working(world)
+    world.redrive(RUN)
+    world.run_until(world.clock.time + 20_000, ticking=False)
+    assert run_of(world).state == "succeeded"
+
+
+def unreadable(call: str) -> None:
+    """Jobs cannot be read."""
+    if call.startswith("before jobs."):
+        raise StoreError("throttled")
+
+
+def received_of(message: TriggerMessage) -> list[Received]:
+    return [Received("1", "1", 1, encode(message))]

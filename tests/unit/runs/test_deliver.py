@@ -27,16 +27,14 @@ def test_a_message_a_second_early_or_more_is_sent_again_with_the_rest_of_its_del
 
 
 @pytest.mark.parametrize("early_ms", [1, 500, 999])
-def test_a_function_waits_for_a_trigger_that_is_less_than_a_second_early(early_ms: int) -> None:
-    world = World()
+def test_a_function_waits_for_a_trigger_that_is_less_than_a_second_early(world: World, early_ms: int) -> None:
     message = due(world)
     world.clock.time -= early_ms
     assert handle(world, message) == Outcome("succeeded", 0)
     assert world.clock.time == NOON + 10_000
 
 
-def test_a_wait_that_returns_too_soon_is_continued() -> None:
-    world = World()
+def test_a_wait_that_returns_too_soon_is_continued(world: World) -> None:
     message = due(world)
     world.clock.time -= 800
     waits: list[int] = []
@@ -50,8 +48,7 @@ def test_a_wait_that_returns_too_soon_is_continued() -> None:
     assert len(waits) == 3
 
 
-def test_an_attempt_carries_the_jobs_present_definition_and_is_signed_for_its_namespace() -> None:
-    world = World()
+def test_an_attempt_carries_the_jobs_present_definition_and_is_signed_for_its_namespace(world: World) -> None:
     message = due(world, data='{"a": 1}')
     world.put(dueTime="10s", data='{"a": 2}', target={"type": "http", "url": "https://consumer.example/new"})
     assert handle(world, message).name == "succeeded"
@@ -63,19 +60,16 @@ def test_an_attempt_carries_the_jobs_present_definition_and_is_signed_for_its_na
     assert attempt.trigger == message.trigger
 
 
-def test_a_job_without_data_sends_null_and_a_job_with_large_data_sends_all_of_it() -> None:
-    world = World()
+def test_a_job_without_data_sends_null_and_a_job_with_large_data_sends_all_of_it(world: World) -> None:
     handle(world, due(world))
     world.put(dueTime="0s", data=LARGE)
     world.run_until(world.clock.time + 10)
     assert [attempt.body for attempt in world.consumers.attempts] == [b"null", LARGE.encode()]
 
 
-def test_data_that_is_gone_fails_the_run_at_once_and_nothing_is_sent() -> None:
-    world = World()
+def test_data_that_is_gone_fails_the_run_at_once_and_nothing_is_sent(world: World) -> None:
     message = due(world, data=LARGE)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.definition.payload is not None
     assert job.definition.payload.ref is not None
     world.payloads.discard(job.uid, job.definition.payload.ref)
@@ -95,8 +89,7 @@ def test_data_that_is_gone_fails_the_run_at_once_and_nothing_is_sent() -> None:
     assert [each.body for each in world.consumers.attempts] == [LARGE.encode()]
 
 
-def test_an_unknown_revision_is_put_back_until_its_grace_is_over() -> None:
-    world = World()
+def test_an_unknown_revision_is_put_back_until_its_grace_is_over(world: World) -> None:
     message = due(world)
     world.delete()
     world.clock.time = NOON + UNKNOWN_GRACE_MS - 1
@@ -116,24 +109,21 @@ def due_at_once(world: World) -> TriggerMessage:
     return message
 
 
-def test_the_delivery_function_waits_a_moment_for_a_commit_that_is_about_to_come() -> None:
-    world = World()
+def test_the_delivery_function_waits_a_moment_for_a_commit_that_is_about_to_come(world: World) -> None:
     message = due_at_once(world)
     seen_too_early = JobRead(None, world.clock.time)
     assert handle(world, message, seen_too_early) == Outcome("succeeded", COMMIT_WAIT_MS)
     assert not world.queue.waiting
 
 
-def test_a_commit_that_does_not_come_in_that_moment_is_left_to_the_queue() -> None:
-    world = World()
+def test_a_commit_that_does_not_come_in_that_moment_is_left_to_the_queue(world: World) -> None:
     message = due_at_once(world)
     world.delete()
     assert handle(world, message).name == "unknown"
     assert waiting(world) == [(COMMIT_WAIT_MS + UNKNOWN_DELAY_MS, message)]
 
 
-def test_the_delivery_function_does_not_wait_for_a_commit_that_is_a_second_late() -> None:
-    world = World()
+def test_the_delivery_function_does_not_wait_for_a_commit_that_is_a_second_late(world: World) -> None:
     message = due_at_once(world)
     world.delete()
     world.clock.time += 1_000
@@ -141,9 +131,7 @@ def test_the_delivery_function_does_not_wait_for_a_commit_that_is_a_second_late(
     assert world.clock.time == NOON + 1_000
 
 
-def test_a_commit_that_comes_late_finds_its_triggers_still_there() -> None:
-    world = World()
-
+def test_a_commit_that_comes_late_finds_its_triggers_still_there(world: World) -> None:
     def overtaken() -> None:
         # The delivery function meets the message over and over before the job is there.
         world.announce = lambda _: None
@@ -156,8 +144,7 @@ def test_a_commit_that_comes_late_finds_its_triggers_still_there() -> None:
     assert world.consumers.dues == {NOON}
 
 
-def test_a_dead_trigger_is_dropped() -> None:
-    world = World()
+def test_a_dead_trigger_is_dropped(world: World) -> None:
     message = due(world)
     change(
         world,
@@ -176,9 +163,8 @@ def test_a_dead_trigger_is_dropped() -> None:
 )
 @pytest.mark.parametrize("attempt", [1, 2])
 def test_a_trigger_of_a_paused_job_is_held_for_as_long_as_the_pause_has_lasted(
-    lasted_ms: int, delay_ms: int, attempt: int
+    world: World, lasted_ms: int, delay_ms: int, attempt: int
 ) -> None:
-    world = World()
     message = due(world)._replace(attempt=attempt)
     change(world, paused_at=world.clock.time - lasted_ms)
     assert handle(world, message).name == "held"
@@ -186,8 +172,7 @@ def test_a_trigger_of_a_paused_job_is_held_for_as_long_as_the_pause_has_lasted(
     assert not world.consumers.attempts
 
 
-def test_a_held_trigger_is_delivered_when_the_job_goes_on() -> None:
-    world = World()
+def test_a_held_trigger_is_delivered_when_the_job_goes_on(world: World) -> None:
     world.put(dueTime="10s")
     change(world, paused_at=NOON + 5_000)
     world.run_until(NOON + 60_000)
@@ -197,8 +182,7 @@ def test_a_held_trigger_is_delivered_when_the_job_goes_on() -> None:
     assert world.consumers.dues == {NOON + 10_000}
 
 
-def test_a_job_that_was_read_over_a_second_ago_is_read_again() -> None:
-    world = World()
+def test_a_job_that_was_read_over_a_second_ago_is_read_again(world: World) -> None:
     message = due(world)
     read = JobRead(world.jobs.get(key_of()), NOON + 9_000)
     assert "before jobs.get" not in calls_of(world, lambda: handle(world, message, read))
@@ -208,11 +192,9 @@ def test_a_job_that_was_read_over_a_second_ago_is_read_again() -> None:
 
 @pytest.mark.parametrize("slow", ["after jobs.get", "after payloads.get", "after runs.claim"])
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_no_request_is_sent_for_a_job_that_was_deleted_before(slow: str, attempt: int) -> None:
-    world = World()
+def test_no_request_is_sent_for_a_job_that_was_deleted_before(world: World, slow: str, attempt: int) -> None:
     message = due(world, data=LARGE)._replace(attempt=attempt)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     payload = job.definition.payload
     assert payload is not None
     change(world, definition=replace(job.definition, payload=payload._replace(text=None)))
@@ -227,8 +209,7 @@ def test_no_request_is_sent_for_a_job_that_was_deleted_before(slow: str, attempt
     assert (len(world.consumers.attempts) == 0) == (slow != "after runs.claim" or attempt == 2)
 
 
-def test_a_pause_during_a_slow_step_is_found_before_the_request() -> None:
-    world = World()
+def test_a_pause_during_a_slow_step_is_found_before_the_request(world: World) -> None:
     message = due(world)._replace(attempt=2)
 
     def paused() -> None:
@@ -240,8 +221,7 @@ def test_a_pause_during_a_slow_step_is_found_before_the_request() -> None:
     assert not world.consumers.attempts
 
 
-def test_a_change_of_the_job_during_a_slow_step_is_delivered() -> None:
-    world = World()
+def test_a_change_of_the_job_during_a_slow_step_is_delivered(world: World) -> None:
     message = due(world, data="1")._replace(attempt=2)
 
     def changed() -> None:
@@ -254,8 +234,7 @@ def test_a_change_of_the_job_during_a_slow_step_is_delivered() -> None:
     assert [attempt.body for attempt in world.consumers.attempts] == [b"2"]
 
 
-def test_a_change_of_the_job_during_a_slow_connection_is_delivered() -> None:
-    world = World()
+def test_a_change_of_the_job_during_a_slow_connection_is_delivered(world: World) -> None:
     message = due(world, data="1")._replace(attempt=2)
     connections = iter((14_000, 0))
 
@@ -292,16 +271,14 @@ def test_a_job_that_becomes_asynchronous_under_way_is_delivered_with_a_token_to_
     assert attempt.run_token is not None
 
 
-def test_a_consumer_that_has_a_token_may_report_though_its_job_asks_for_no_more_reports() -> None:
-    world = World()
+def test_a_consumer_that_has_a_token_may_report_though_its_job_asks_for_no_more_reports(world: World) -> None:
     worker, message = due_async(world)
     changing_when_it_connects(world, "sync")
     assert handle(world, message).name == "running"
     assert worker.complete().state == "succeeded"
 
 
-def test_a_job_that_changes_with_each_slow_connection_is_put_off_to_another_time() -> None:
-    world = World()
+def test_a_job_that_changes_with_each_slow_connection_is_put_off_to_another_time(world: World) -> None:
     message = due(world)._replace(attempt=2)
 
     def connecting() -> None:
@@ -316,8 +293,7 @@ def test_a_job_that_changes_with_each_slow_connection_is_put_off_to_another_time
     assert copy == message
 
 
-def test_a_store_that_is_too_slow_is_a_fault_and_no_attempt() -> None:
-    world = World()
+def test_a_store_that_is_too_slow_is_a_fault_and_no_attempt(world: World) -> None:
     message = due(world)
 
     def slowly(announced: str) -> None:
@@ -333,8 +309,7 @@ def test_a_store_that_is_too_slow_is_a_fault_and_no_attempt() -> None:
 
 
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_a_job_that_is_deleted_during_a_slow_connection_sends_nothing(attempt: int) -> None:
-    world = World()
+def test_a_job_that_is_deleted_during_a_slow_connection_sends_nothing(world: World, attempt: int) -> None:
     message = due(world)._replace(attempt=attempt)
     world.clock.time += UNKNOWN_GRACE_MS
 
@@ -348,8 +323,7 @@ def test_a_job_that_is_deleted_during_a_slow_connection_sends_nothing(attempt: i
     assert not waiting(world)
 
 
-def test_a_job_that_is_unchanged_after_a_slow_connection_is_delivered() -> None:
-    world = World()
+def test_a_job_that_is_unchanged_after_a_slow_connection_is_delivered(world: World) -> None:
     message = due(world)
     world.consumers.connecting = lambda: world.clock.wait_until(world.clock.time + 20_000)
     assert handle(world, message).name == "succeeded"

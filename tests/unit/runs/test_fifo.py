@@ -97,8 +97,7 @@ def test_a_queue_drops_a_retry_of_an_attempt_that_it_took_though_its_answer_was_
 
 
 @pytest.mark.parametrize("completion", ["sync", "async"])
-def test_a_queue_takes_an_attempt_once_that_is_made_twice(completion: str) -> None:
-    world = World()
+def test_a_queue_takes_an_attempt_once_that_is_made_twice(world: World, completion: str) -> None:
     queued = Queued(world)
     world.consumers = queued  # type: ignore[assignment] # another implementation of the port
     world.put(dueTime="5s", target=TARGET, completion=completion)

@@ -47,8 +47,7 @@ def test_a_failure_is_repeated_safely_before_and_after_it_is_settled_and_another
         worker.fail(reason="out of ink")
 
 
-def test_a_completion_is_repeated_safely_and_a_failure_after_it_is_refused() -> None:
-    world = World()
+def test_a_completion_is_repeated_safely_and_a_failure_after_it_is_refused(world: World) -> None:
     worker = running(world)
     assert worker.complete().state == "succeeded"
     assert worker.complete().state == "succeeded"
@@ -76,11 +75,9 @@ def test_a_failure_that_is_reported_before_the_answer_to_the_request_counts(answ
     assert [letter.reason for letter, _ in world.queue.buried] == [run.reason]
 
 
-def test_a_run_that_was_completed_is_not_attempted_again_after_a_fault_though_its_job_claims_no_more() -> (
-    None
-):
-    world = World()
-
+def test_a_run_that_was_completed_is_not_attempted_again_after_a_fault_though_its_job_claims_no_more(
+    world: World,
+) -> None:
     def answering(attempt: Attempt) -> Answer:
         if attempt.run_token is None:
             return Answer(succeeded=False, code=400, is_final=True)
@@ -134,9 +131,9 @@ def test_a_failure_that_was_recorded_ends_the_attempt_though_its_message_is_lost
 
 
 def test_a_function_that_stood_still_buries_no_failure_that_another_one_has_settled(
+    world: World,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world = World()
     worker = running(world, retry={"maxAge": "1m", "initialDelay": "1s"})
     worker.fail()
     (failure,) = (each[1] for each in world.queue.waiting if isinstance(each[1], FailureMessage))

@@ -30,8 +30,7 @@ def test_a_message_of_a_newer_version_is_sent_again_as_it_is_however_often_it_co
     assert world.flow_queue.sent == [(NewerMessage(newer), NEWER_MS)] * 2
 
 
-def test_poison_is_buried_with_the_reason() -> None:
-    world = World()
+def test_poison_is_buried_with_the_reason(world: World) -> None:
     worked = handle(world, '{"v":1,"kind":"gate"}')
     assert (worked.outcome, worked.is_done, len(worked.errors)) == ("buried", True, 1)
     [buried] = world.queue.buried

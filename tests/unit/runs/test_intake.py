@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.fakes.faults import calls_of, failing, working
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 
 from sweephand.base.concurrency import Result, one_by_one
 from sweephand.base.errors import StoreError
@@ -42,8 +42,7 @@ def outcomes(handled: Sequence[Handled]) -> dict[str, tuple[str, bool]]:
 def spans(world: World) -> Received:
     """A span, received."""
     world.put("span", schedule="@every 20s")
-    job = world.jobs.get(key_of("span"))
-    assert job is not None
+    job = world.stored("span")
     source = Armable(job.key, job.uid, job.rev, job.shard, job.series, CatchUpPolicy())
     world.queue.waiting.clear()
     (span,) = arm(source, after=NOON + 10_000, now=NOON + 10_000, singles_max=5).messages
@@ -75,8 +74,7 @@ def test_jobs_of_due_triggers_are_read_before_the_threads_begin() -> None:
     assert before_threads == [["before jobs.get_many", "after jobs.get_many"]]
 
 
-def test_two_triggers_of_one_job_need_one_read() -> None:
-    world = World()
+def test_two_triggers_of_one_job_need_one_read(world: World) -> None:
     world.put(schedule="@every 10s")
     world.clock.time = NOON + 30_000
     batch = world.queue.take()
@@ -85,8 +83,7 @@ def test_two_triggers_of_one_job_need_one_read() -> None:
     assert world.consumers.dues == {NOON + 10_000, NOON + 20_000, NOON + 30_000}
 
 
-def test_jobs_of_messages_that_will_wait_anyway_are_not_read() -> None:
-    world = World()
+def test_jobs_of_messages_that_will_wait_anyway_are_not_read(world: World) -> None:
     world.put(dueTime="10s")
     world.clock.time = NOON + 10_000
     batch = world.queue.take()
@@ -321,8 +318,7 @@ def test_faults_count_for_one_attempt_and_not_for_the_next() -> None:
     assert (following.attempt, following.faults) == (2, 0)
 
 
-def test_early_and_due_messages_share_a_batch() -> None:
-    world = World()
+def test_early_and_due_messages_share_a_batch(world: World) -> None:
     world.put("now", dueTime="0s")
     world.put("later", dueTime="100s")
     world.queue.waiting = [(NOON, message) for _, message in world.queue.waiting]

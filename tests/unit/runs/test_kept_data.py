@@ -47,8 +47,7 @@ def runs_of(world: World, name: str = "job") -> list[Run]:
     return list(world.runs.page(key_of(name), None, "", 10).items)
 
 
-def test_a_chained_trigger_is_delivered_after_a_long_pause() -> None:
-    world = World()
+def test_a_chained_trigger_is_delivered_after_a_long_pause(world: World) -> None:
     world.put("second")
     world.put("first", dueTime="1m", completion="async", onComplete={"type": "job", "name": "second"})
     world.consumers.answering = lambda attempt: ACCEPTED if attempt.trigger.key.name == "first" else OK
@@ -103,8 +102,7 @@ def test_a_retry_that_waits_for_the_longest_delay_has_its_data() -> None:
     assert [each.body.decode() for each in world.consumers.attempts] == [LARGE, LARGE]
 
 
-def test_the_rest_of_a_batch_has_its_data_after_a_long_pause() -> None:
-    world = World()
+def test_the_rest_of_a_batch_has_its_data_after_a_long_pause(world: World) -> None:
     world.put("second", batch={"count": 3, "window": "7d"})
     world.put("first", dueTime="1m", completion="async", onComplete={"type": "job", "name": "second"})
     world.consumers.answering = lambda attempt: ACCEPTED if attempt.trigger.key.name == "first" else OK
@@ -161,7 +159,6 @@ def test_data_is_renewed_once_in_a_month_of_waiting() -> None:
 
 
 @pytest.mark.parametrize("payload", [None, Payload.of('"small"')])
-def test_data_within_the_message_needs_nothing(payload: Payload | None) -> None:
-    world = World()
+def test_data_within_the_message_needs_nothing(world: World, payload: Payload | None) -> None:
     kept = KeptData(payloads=world.payloads, clock=world.clock)
     assert kept.of_run("uid", payload, world.clock.time + LONG_MS) is payload

@@ -143,8 +143,7 @@ def test_a_job_without_late_runs_is_walked_as_far_as_a_run_may_last() -> None:
     assert pages == 19 * 2 // job_walk.PAGE_MAX + 1
 
 
-def test_a_run_that_began_under_a_longer_definition_is_found() -> None:
-    world = World()
+def test_a_run_that_began_under_a_longer_definition_is_found(world: World) -> None:
     world.put(schedule=MONTHLY, completion="async", heartbeatTimeout="20d", maxRunTime="20d")
     world.consumers.answering = lambda _: ACCEPTED
     world.trigger()

@@ -267,8 +267,7 @@ def test_the_record_of_a_run_outlasts_each_copy_of_its_message(wait: str) -> Non
     assert shortest >= HISTORY_RETENTION_MIN_MS > QUEUE_RETENTION_MS
 
 
-def test_the_record_of_a_retry_outlasts_the_longest_delay() -> None:
-    world = World()
+def test_the_record_of_a_retry_outlasts_the_longest_delay(world: World) -> None:
     longest = f"{limits.RETRY_DAYS_MAX}d"
     retry = {"maxAge": longest, "initialDelay": longest, "maxDelay": longest}
     message = due(world, retry=retry, historyRetention="1s", retention="0s")
@@ -282,8 +281,7 @@ def test_the_record_of_a_retry_outlasts_the_longest_delay() -> None:
     assert removed_at >= (run.next_attempt_at or 0) + LATE_MS
 
 
-def test_the_record_and_the_job_of_an_accepted_run_outlast_the_longest_run() -> None:
-    world = World()
+def test_the_record_and_the_job_of_an_accepted_run_outlast_the_longest_run(world: World) -> None:
     longest = f"{limits.RUN_DAYS_MAX}d"
     _, message = due_async(
         world, maxRunTime=longest, heartbeatTimeout=longest, historyRetention="1s", retention="0s"

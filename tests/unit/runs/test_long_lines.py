@@ -43,8 +43,7 @@ def slot_of(world: World) -> StoredLine:
     return stored_line
 
 
-def test_a_line_full_of_triggers_on_demand_fits_into_an_item() -> None:
-    world = World()
+def test_a_line_full_of_triggers_on_demand_fits_into_an_item(world: World) -> None:
     sizes: list[int] = []
 
     def measured(call: str) -> None:
@@ -57,16 +56,14 @@ def test_a_line_full_of_triggers_on_demand_fits_into_an_item() -> None:
     assert max(sizes) < ITEM_BYTES_MAX
 
 
-def test_a_trigger_that_finds_no_room_in_the_line_is_delivered_all_the_same() -> None:
-    world = World()
+def test_a_trigger_that_finds_no_room_in_the_line_is_delivered_all_the_same(world: World) -> None:
     crowded(world, 60, QUOTES)
     world.run_until(NOON + 180 * MINUTE)
     assert len(set(world.consumers.ids)) == 61
     assert set(states(world).values()) == {"succeeded"}
 
 
-def test_a_trigger_of_the_schedule_finds_room_beside_triggers_on_demand() -> None:
-    world = World()
+def test_a_trigger_of_the_schedule_finds_room_beside_triggers_on_demand(world: World) -> None:
     crowded(world, 60, QUOTES, waitLimit=WAIT_LIMIT_MAX)
     for due_s in range(1, 20):
         world.clock.time = NOON + due_s * 1_000
@@ -74,8 +71,7 @@ def test_a_trigger_of_the_schedule_finds_room_beside_triggers_on_demand() -> Non
     assert sum(each.trigger.demand is None for each in slot_of(world).line.waiting) == 19
 
 
-def test_a_line_with_all_waiting_triggers_fits_into_an_item_beside_triggers_on_demand() -> None:
-    world = World()
+def test_a_line_with_all_waiting_triggers_fits_into_an_item_beside_triggers_on_demand(world: World) -> None:
     crowded(world, 100, QUOTES, waitLimit=WAIT_LIMIT_MAX)
     line, job = slot_of(world).line, world.stored()
     numbers = count(1)

@@ -3,7 +3,7 @@
 import pytest
 from tests.fakes.deliveries import answers, change, due, handle, meanwhile, run_of, waiting
 from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, triggers
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 
 from sweephand.base.timing import REVISION_RETENTION_MS
 from sweephand.model.job import Revision, RevisionName
@@ -13,15 +13,13 @@ from sweephand.runs.received import OutcomeName
 def updated(world: World) -> None:
     """The job was updated so often, and fired so often between, that it filed its earlier revisions."""
     world.patch(description="the last of many updates")
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     for each in job.earlier:
         world.jobs.file(RevisionName(job.key, job.uid, each.rev), each)
     change(world, earlier=())
 
 
-def test_a_trigger_that_waits_for_another_run_is_owed_however_often_its_job_is_updated() -> None:
-    world = World()
+def test_a_trigger_that_waits_for_another_run_is_owed_however_often_its_job_is_updated(world: World) -> None:
     first, second = triggers(world, "wait", 0, 1, retry={"initialDelay": "40s", "multiplier": 1})
     answers(world, FAILED)
     for message in (first, second):
@@ -33,8 +31,7 @@ def test_a_trigger_that_waits_for_another_run_is_owed_however_often_its_job_is_u
     assert states(world)[1] == "succeeded"
 
 
-def test_a_trigger_that_was_woken_is_owed_though_its_job_was_updated_often() -> None:
-    world = World()
+def test_a_trigger_that_was_woken_is_owed_though_its_job_was_updated_often(world: World) -> None:
     first, second = triggers(world, "wait", 0, 1)
     world.clock.time = NOON + 1_000
     meanwhile(world, "before consumers.deliver", lambda: handle(world, second))
@@ -44,8 +41,7 @@ def test_a_trigger_that_was_woken_is_owed_though_its_job_was_updated_often() -> 
     assert handle(world, woken).name == "succeeded"
 
 
-def test_a_trigger_that_a_pause_holds_is_owed_however_often_its_job_is_updated() -> None:
-    world = World()
+def test_a_trigger_that_a_pause_holds_is_owed_however_often_its_job_is_updated(world: World) -> None:
     message = due(world)
     world.pause()
     assert handle(world, message).name == "held"
@@ -55,8 +51,7 @@ def test_a_trigger_that_a_pause_holds_is_owed_however_often_its_job_is_updated()
     assert run_of(world).state == "succeeded"
 
 
-def test_a_trigger_of_a_pause_is_not_owed_by_an_unknown_revision() -> None:
-    world = World()
+def test_a_trigger_of_a_pause_is_not_owed_by_an_unknown_revision(world: World) -> None:
     message = due(world)
     change(world, paused_at=message.trigger.due_at - 1)
     assert handle(world, message).name == "held"
@@ -68,8 +63,7 @@ def test_a_trigger_of_a_pause_is_not_owed_by_an_unknown_revision() -> None:
     assert handle(world, held).name == "dropped"
 
 
-def test_a_trigger_that_has_not_waited_is_not_owed_by_an_unknown_revision() -> None:
-    world = World()
+def test_a_trigger_that_has_not_waited_is_not_owed_by_an_unknown_revision(world: World) -> None:
     message = due(world)
     updated(world)
     world.clock.time += 2 * MINUTE
@@ -113,8 +107,7 @@ def test_a_trigger_that_waited_longer_than_its_revision_is_filed_is_still_owed()
     assert _woken_after(World(), "2-b", waited_ms=REVISION_RETENTION_MS) == "succeeded"
 
 
-def test_a_trigger_that_waits_is_not_owed_any_more_when_its_job_is_deleted() -> None:
-    world = World()
+def test_a_trigger_that_waits_is_not_owed_any_more_when_its_job_is_deleted(world: World) -> None:
     first, second = triggers(world, "wait", 0, 1, retry={"initialDelay": "40s", "multiplier": 1})
     answers(world, FAILED)
     for message in (first, second):

@@ -70,9 +70,8 @@ def behind_another_run(world: World, until: int) -> None:
 @pytest.mark.parametrize("waits", [switched_off, standing_still, behind_another_run])
 @pytest.mark.parametrize("overlap", ["allow", "wait"])
 def test_a_retry_that_comes_later_than_max_age_is_given_up_whatever_it_waited_for(
-    waits: Callable[[World, int], None], overlap: str
+    world: World, waits: Callable[[World, int], None], overlap: str
 ) -> None:
-    world = World()
     retrying(world, onError="pause", onComplete=TOLD, overlap=overlap)
     waits(world, NOON + 5 * HOUR_MS)
     world.run_until(world.clock.time + 30 * MINUTE_MS)
@@ -81,8 +80,7 @@ def test_a_retry_that_comes_later_than_max_age_is_given_up_whatever_it_waited_fo
     assert (run.state, run.attempts, run.reason) == ("failed", 2, REASON)
     ((letter, _),) = world.queue.buried
     assert (letter.reason, letter.attempts, letter.response_code) == (REASON, 2, 503)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.pause_reason == f"Run {run.run_id} failed. {REASON}"
     assert [(each["state"], each["attempts"], each["reason"]) for each in told(world)] == [
         ("failed", 2, REASON)
@@ -98,8 +96,7 @@ def test_a_retry_may_begin_a_minute_after_max_age_and_no_later(late_ms: int, mad
     assert numbers(world) == made
 
 
-def test_a_retry_after_beyond_max_age_still_leads_to_a_last_attempt() -> None:
-    world = World()
+def test_a_retry_after_beyond_max_age_still_leads_to_a_last_attempt(world: World) -> None:
     message = due(world, **BRIEF)
     answers(world, FAILED._replace(retry_after_at=NOON + DAY_MS))
     handle(world, message)
@@ -108,15 +105,13 @@ def test_a_retry_after_beyond_max_age_still_leads_to_a_last_attempt() -> None:
     assert run_of(world).state == "succeeded"
 
 
-def test_a_first_attempt_is_made_however_late_it_is() -> None:
-    world = World()
+def test_a_first_attempt_is_made_however_late_it_is(world: World) -> None:
     message = due(world, **BRIEF)
     world.clock.time = NOON + 5 * DAY_MS
     assert handle(world, message).name == "succeeded"
 
 
-def test_a_redrive_begins_a_new_age_and_its_first_attempt_is_made_however_late_it_is() -> None:
-    world = World()
+def test_a_redrive_begins_a_new_age_and_its_first_attempt_is_made_however_late_it_is(world: World) -> None:
     following = retrying(world)
     world.clock.time = LAST_AT + 1
     assert handle(world, following).name == "failed"
@@ -135,8 +130,7 @@ def test_a_redrive_begins_a_new_age_and_its_first_attempt_is_made_however_late_i
     assert "Attempt 4 could not be made" in str(run_of(world).reason)
 
 
-def test_a_copy_of_a_retry_that_was_given_up_does_nothing() -> None:
-    world = World()
+def test_a_copy_of_a_retry_that_was_given_up_does_nothing(world: World) -> None:
     following = retrying(world)
     world.clock.time = LAST_AT + 1
     assert [handle(world, following).name for _ in range(2)] == ["failed", "repeated"]
@@ -151,14 +145,12 @@ def test_a_retry_whose_max_age_ends_during_a_pause_is_given_up_then_and_pauses_n
     assert (run_of(world).state, run_of(world).reason) == ("failed", REASON)
     world.resume()
     world.run_until(NOON + 5 * HOUR_MS)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.paused_at is None
     assert numbers(world) == [1]
 
 
-def test_a_shorter_max_age_that_was_written_meanwhile_rules() -> None:
-    world = World()
+def test_a_shorter_max_age_that_was_written_meanwhile_rules(world: World) -> None:
     following = retrying(world)
     world.patch(retry={"maxAge": "10s"})
     world.clock.time = following.not_before
@@ -195,8 +187,7 @@ def test_a_function_that_crashes_while_it_gives_a_run_up_leaves_one_end() -> Non
     kill_everywhere(begin, lambda world: handle(world, comes_again[0]), check)
 
 
-def test_while_another_function_makes_the_attempt_its_copy_gives_nothing_up() -> None:
-    world = World()
+def test_while_another_function_makes_the_attempt_its_copy_gives_nothing_up(world: World) -> None:
     again = crashed_over(world, retrying(world))
     claimed_until = run_of(world).claimed_until
     assert claimed_until is not None
@@ -228,8 +219,7 @@ def accepting_retries(world: World) -> tuple[Worker, TriggerMessage]:
     return worker, following._replace(crashes=1)
 
 
-def test_the_consumer_of_a_crashed_function_is_told_that_its_attempt_was_given_up() -> None:
-    world = World()
+def test_the_consumer_of_a_crashed_function_is_told_that_its_attempt_was_given_up(world: World) -> None:
     worker, again = accepting_retries(world)
     assert handle(world, again).name == "failed"
     with pytest.raises(ConflictError):
@@ -244,9 +234,8 @@ def notified(world: World, number: int) -> str:
 
 @pytest.mark.parametrize(("late_ms", "is_made"), [(0, True), (1, False)])
 def test_a_notification_is_not_tried_again_later_than_the_default_max_age(
-    late_ms: int, *, is_made: bool
+    world: World, late_ms: int, *, is_made: bool
 ) -> None:
-    world = World()
     message = due(world, onComplete=TOLD)
     assert handle(world, message).name == "succeeded"
     world.consumers.answering = lambda _: FAILED

@@ -36,9 +36,9 @@ def test_a_message_of_a_newer_version_is_put_back_as_it_is_and_its_neighbours_ar
 
 
 def test_a_message_of_a_newer_version_is_never_buried_and_delivered_when_it_can_be_read(
+    world: World,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world = World()
     message = due(world)
     newer = NewerMessage(as_newer(message))
     world.queue.send([(newer, 0)])
@@ -55,8 +55,7 @@ def test_a_message_of_a_newer_version_is_never_buried_and_delivered_when_it_can_
     assert not world.queue.waiting
 
 
-def test_a_message_of_a_newer_version_that_cannot_be_sent_again_stays_in_the_queue() -> None:
-    world = World()
+def test_a_message_of_a_newer_version_that_cannot_be_sent_again_stays_in_the_queue(world: World) -> None:
     message = due(world)
     failing(world, "queue.send")
     (handled,) = world.deliver([Received("a", "a", 1, as_newer(message))])
@@ -64,9 +63,9 @@ def test_a_message_of_a_newer_version_that_cannot_be_sent_again_stays_in_the_que
 
 
 def test_a_trigger_whose_job_s_line_a_newer_version_wrote_waits_and_no_fault_is_counted(
+    world: World,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world = World()
     message = due(world, overlap="wait")
 
     def unreadable(_: object) -> None:

@@ -1,17 +1,19 @@
-"""Notifications: each recorded end of a run is notified at least once, although functions crash."""
+"""Notifications: each recorded end of a run is notified at least once, and no end that was not recorded."""
 
 import json
 from dataclasses import replace
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, cancel, running
-from tests.fakes.deliveries import FAILED, due, handle, run_of
-from tests.fakes.faults import calls_of
+from tests.fakes.deliveries import FAILED, due, handle, meanwhile, run_of
+from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.notified import TOLD, by_target, told
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.base.errors import StoreError
+from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.model.attempt import Answer
-from sweephand.model.trigger import NotifyMessage
+from sweephand.model.trigger import DeadlineMessage, NotifyMessage
 from sweephand.model.wire import decode
 from sweephand.runs.notification import body_of, notification_of
 
@@ -26,8 +28,7 @@ def delivered(world: World) -> list[int]:
 
 
 @pytest.mark.parametrize("history", ["outcome", "full", "failures"])
-def test_the_notification_of_a_success_has_all_its_fields(history: str) -> None:
-    world = World()
+def test_the_notification_of_a_success_has_all_its_fields(world: World, history: str) -> None:
     message = due(world, onComplete=TOLD, history=history)
     assert handle(world, message).name == "succeeded"
     world.run_until(NOON + 11_000, ticking=False)
@@ -55,8 +56,7 @@ def test_the_notification_of_a_success_has_all_its_fields(history: str) -> None:
     assert telling.id == f"{message.trigger.id}-end-1"
 
 
-def test_a_failure_is_notified_when_retrying_ends_and_not_before() -> None:
-    world = World()
+def test_a_failure_is_notified_when_retrying_ends_and_not_before(world: World) -> None:
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 2})
     by_target(world, lambda _: FAILED)
     handle(world, message)
@@ -67,8 +67,7 @@ def test_a_failure_is_notified_when_retrying_ends_and_not_before() -> None:
     assert end["reason"] == "Attempt 2 of 2 failed: Response 503."
 
 
-def test_a_job_without_on_complete_sends_no_notification() -> None:
-    world = World()
+def test_a_job_without_on_complete_sends_no_notification(world: World) -> None:
     message = due(world)
     assert "before queue.send" not in calls_of(world, lambda: handle(world, message))
 
@@ -83,8 +82,7 @@ def test_the_notification_is_sent_before_the_end_is_recorded() -> None:
 
 
 @pytest.mark.parametrize("end", ["complete", "cancel", "fail", "silence"])
-def test_the_end_of_an_asynchronous_run_is_notified(end: str) -> None:
-    world = World()
+def test_the_end_of_an_asynchronous_run_is_notified(world: World, end: str) -> None:
     worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1}, heartbeatTimeout="1m")
     by_target(world, worker.accept)
     if end == "complete":
@@ -99,8 +97,7 @@ def test_the_end_of_an_asynchronous_run_is_notified(end: str) -> None:
     assert notice["state"] == expected[end] == run_of(world).state
 
 
-def test_each_end_of_a_redriven_run_has_a_notification_with_an_id_of_its_own() -> None:
-    world = World()
+def test_each_end_of_a_redriven_run_has_a_notification_with_an_id_of_its_own(world: World) -> None:
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, lambda attempt: FAILED if attempt.number == 1 else Answer(succeeded=True, code=200))
     handle(world, message)
@@ -112,8 +109,7 @@ def test_each_end_of_a_redriven_run_has_a_notification_with_an_id_of_its_own() -
     assert ids == [f"{message.trigger.id}-end-1", f"{message.trigger.id}-end-2"]
 
 
-def test_a_failure_that_is_redriven_before_its_notification_is_notified_all_the_same() -> None:
-    world = World()
+def test_a_failure_that_is_redriven_before_its_notification_is_notified_all_the_same(world: World) -> None:
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, lambda attempt: FAILED if attempt.number == 1 else Answer(succeeded=True, code=200))
     handle(world, message)
@@ -146,8 +142,7 @@ def test_no_notification_is_delivered_of_a_round_that_went_on_after_it_was_given
     assert [each["attempts"] for each in told(world)].count(2) == 2
 
 
-def test_a_notification_is_retried_by_the_default_policy_and_becomes_a_dead_letter() -> None:
-    world = World()
+def test_a_notification_is_retried_by_the_default_policy_and_becomes_a_dead_letter(world: World) -> None:
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, lambda _: Answer(succeeded=True, code=200), lambda _: FAILED)
     handle(world, message)
@@ -162,8 +157,7 @@ def test_a_notification_is_retried_by_the_default_policy_and_becomes_a_dead_lett
     assert run_of(world).state == "succeeded"
 
 
-def test_a_notified_consumer_that_is_gone_gets_no_retry_and_the_job_goes_on() -> None:
-    world = World()
+def test_a_notified_consumer_that_is_gone_gets_no_retry_and_the_job_goes_on(world: World) -> None:
     message = due(world, onComplete=TOLD)
     by_target(
         world,
@@ -173,13 +167,11 @@ def test_a_notified_consumer_that_is_gone_gets_no_retry_and_the_job_goes_on() ->
     handle(world, message)
     world.run_until(NOON + HOUR, ticking=False)
     assert len(told(world)) == 1
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.paused_at is None
 
 
-def test_a_pause_does_not_hold_back_the_notification_of_its_cause() -> None:
-    world = World()
+def test_a_pause_does_not_hold_back_the_notification_of_its_cause(world: World) -> None:
     message = due(world, onComplete=TOLD, onError="pause")
     by_target(world, lambda _: FINAL)
     handle(world, message)
@@ -203,8 +195,7 @@ def test_a_notification_of_a_job_that_is_gone_or_has_no_on_complete_is_dropped(b
     assert not told(world)
 
 
-def test_no_notification_is_sent_for_a_job_that_is_deleted_while_the_connection_is_made() -> None:
-    world = World()
+def test_no_notification_is_sent_for_a_job_that_is_deleted_while_the_connection_is_made(world: World) -> None:
     handle(world, due(world, onComplete=TOLD))
 
     def slow() -> None:
@@ -217,8 +208,7 @@ def test_no_notification_is_sent_for_a_job_that_is_deleted_while_the_connection_
     assert not told(world)
 
 
-def test_the_body_of_a_notification_is_always_small() -> None:
-    world = World()
+def test_the_body_of_a_notification_is_always_small(world: World) -> None:
     worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, worker.accept)
     worker.fail(reason="\x00\ud800\U0001f600" * 150)
@@ -238,3 +228,64 @@ def test_the_notification_carries_the_result_byte_for_byte_or_null() -> None:
         world.run_until(NOON + MINUTE)
         (attempt,) = (each for each in world.consumers.attempts if each.ended_after is not None)
         assert f'"result":{result or "null"}}}'.encode() in attempt.body
+
+
+def test_a_notification_waits_for_an_end_that_is_not_recorded_yet(world: World) -> None:
+    worker = running(world, onComplete=TOLD)
+    by_target(world, worker.accept)
+    outcomes: list[str] = []
+
+    def tell() -> None:
+        (notice,) = (each for _, each in world.queue.waiting if isinstance(each, NotifyMessage))
+        outcomes.append(handle(world, notice).name)
+
+    meanwhile(world, "before runs.move", tell)
+    worker.complete()
+    assert outcomes == ["premature"]
+    assert not told(world)
+    world.run_until(NOON + MINUTE, ticking=False)
+    assert {each["state"] for each in told(world)} == {"succeeded"}
+
+
+def test_a_notification_of_an_end_of_minutes_ago_waits_for_the_record_too(world: World) -> None:
+    worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1}, heartbeatTimeout="1m")
+    by_target(world, worker.accept)
+    ((_, check),) = world.queue.waiting
+    assert isinstance(check, DeadlineMessage)
+    world.queue.waiting.clear()
+    world.clock.time = NOON + 2 * MINUTE
+    failing(world, "queue.send", times=1)
+    with pytest.raises(StoreError):
+        handle(world, check)
+    working(world)
+    assert run_of(world).is_ending
+    world.clock.time += ATTEMPT_CLAIM_MS + MINUTE
+    outcomes: list[str] = []
+
+    def tell() -> None:
+        (notice,) = (each for _, each in world.queue.waiting if isinstance(each, NotifyMessage))
+        world.queue.waiting.clear()
+        outcomes.append(handle(world, notice).name)
+
+    # The first write closes the run to callbacks, and the notification is sent after that.
+    meanwhile(world, "before runs.move", lambda: meanwhile(world, "before runs.move", tell))
+    assert handle(world, check).name == "failed"
+    assert outcomes == ["premature"]
+    world.run_until(world.clock.time + MINUTE, ticking=False)
+    assert [each["state"] for each in told(world)] == ["failed"]
+    assert told(world)[0]["endedAt"] == "2026-11-21T12:02:00.000Z"
+
+
+def test_no_notification_is_delivered_of_a_failure_that_was_not_recorded(world: World) -> None:
+    message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
+    by_target(world, lambda _: FAILED)
+    failing(world, "runs.record", times=1)
+    with pytest.raises(StoreError):
+        handle(world, message)
+    working(world)
+    world.run_until(NOON + 30_000, ticking=False)
+    assert not told(world)
+    by_target(world, lambda _: Answer(succeeded=True, code=200))
+    assert handle(world, message).name == "succeeded"
+    world.run_until(NOON + HOUR, ticking=False)
+    assert [each["state"] for each in told(world)] == ["succeeded"]

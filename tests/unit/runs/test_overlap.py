@@ -25,8 +25,7 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.runs.delivery import JobRead
 
 
-def test_no_line_is_read_for_a_job_whose_runs_may_overlap() -> None:
-    world = World()
+def test_no_line_is_read_for_a_job_whose_runs_may_overlap(world: World) -> None:
     first, second = triggers(world, "allow", 0, 1)
     world.clock.time += 1_000
     calls = calls_of(world, lambda: (handle(world, first), handle(world, second)))
@@ -123,16 +122,14 @@ def test_a_duplicate_of_a_finished_trigger_does_not_join_a_line() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_run_is_stored_whatever_the_history(mode: str) -> None:
-    world = World()
+def test_a_run_is_stored_whatever_the_history(world: World, mode: str) -> None:
     (message,) = triggers(world, mode, 0, history="failures")
     handle(world, message)
     assert states(world) == {0: "succeeded"}
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_run_that_was_given_up_frees_the_line(mode: str) -> None:
-    world = World()
+def test_a_run_that_was_given_up_frees_the_line(world: World, mode: str) -> None:
     first, second = triggers(world, mode, 0, 1, retry={"maxAttempts": 1})
     world.consumers.answering = alone(world, iter([FAILED]))
     handle(world, first)
@@ -190,8 +187,7 @@ def test_waiting_triggers_go_on_waiting_after_a_change_to_skip() -> None:
     assert states(world)[2] == "skipped: overlap"
 
 
-def test_a_redrive_waits_for_its_turn_and_is_never_skipped() -> None:
-    world = World()
+def test_a_redrive_waits_for_its_turn_and_is_never_skipped(world: World) -> None:
     first, second = triggers(world, "skip", 0, 1, retry={"maxAttempts": 2, "initialDelay": "40s"})
     world.consumers.answering = alone(world, iter([FAILED] * 3))
     handle(world, first)

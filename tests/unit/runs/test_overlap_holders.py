@@ -91,8 +91,7 @@ def test_a_holder_that_is_not_owed_any_more_loses_the_line_when_no_function_can_
     assert world.lines.get(key_of()) is None
 
 
-def test_a_claimed_holder_that_is_not_owed_any_more_loses_the_line_after_its_claim() -> None:
-    world = World()
+def test_a_claimed_holder_that_is_not_owed_any_more_loses_the_line_after_its_claim(world: World) -> None:
     (message,) = triggers(world, "skip", 0)
 
     def connect() -> None:
@@ -136,8 +135,7 @@ def take_back(world: World, cut: int, *, owes: int | None = None) -> None:
         world.queue.send([(message_of(world.stored(), owes), 0)])
 
 
-def test_a_redrive_of_a_paused_job_goes_before_a_holder_that_the_pause_holds_back() -> None:
-    world = World()
+def test_a_redrive_of_a_paused_job_goes_before_a_holder_that_the_pause_holds_back(world: World) -> None:
     first, second = triggers(world, "wait", 0, 1, retry={"maxAttempts": 1})
     world.consumers.answering = alone(world, iter([FAILED]))
     handle(world, first)
@@ -319,8 +317,7 @@ def test_a_retry_of_a_run_that_was_given_up_meanwhile_delays_no_other_trigger() 
     assert world.lines.get(key_of()) is None
 
 
-def test_a_copy_of_an_earlier_attempt_does_not_take_the_place_of_the_retry() -> None:
-    world = World()
+def test_a_copy_of_an_earlier_attempt_does_not_take_the_place_of_the_retry(world: World) -> None:
     first, second = triggers(world, "allow", 0, 1, **SLOW)
     world.consumers.answering = lambda _: FAILED
     world.clock.time = NOON + 1_000

@@ -43,8 +43,7 @@ def minutes(world: World) -> list[int]:
     return sorted((each.trigger.due_at - NOON) // MINUTE for each in world.consumers.attempts)
 
 
-def test_each_trigger_that_a_lost_timer_promised_is_delivered_once() -> None:
-    world = World()
+def test_each_trigger_that_a_lost_timer_promised_is_delivered_once(world: World) -> None:
     world.put("often", schedule="0 * * * * *")
     lost(world)
     rebuilt(world)
@@ -52,16 +51,14 @@ def test_each_trigger_that_a_lost_timer_promised_is_delivered_once() -> None:
     assert minutes(world) == list(range(1, 78))
 
 
-def test_without_a_rebuild_the_chains_of_lost_timers_end() -> None:
-    world = World()
+def test_without_a_rebuild_the_chains_of_lost_timers_end(world: World) -> None:
     world.put("often", schedule="0 * * * * *")
     lost(world)
     world.run_until(END)
     assert max(minutes(world)) < 40
 
 
-def test_beside_a_running_wheel_a_rebuild_changes_nothing() -> None:
-    world = World()
+def test_beside_a_running_wheel_a_rebuild_changes_nothing(world: World) -> None:
     world.put("often", schedule="0 * * * * *")
     world.put("hourly", schedule="@every 1h")
     world.run_until(LOST_AT)
@@ -70,8 +67,7 @@ def test_beside_a_running_wheel_a_rebuild_changes_nothing() -> None:
     assert len(world.consumers.ids) == len(set(world.consumers.ids)) == 121 + 2
 
 
-def test_a_trigger_without_a_record_is_delivered_again_under_its_id() -> None:
-    world = World()
+def test_a_trigger_without_a_record_is_delivered_again_under_its_id(world: World) -> None:
     world.put("often", schedule="0 * * * * *", history="failures")
     world.run_until(LOST_AT)
     rebuilt(world, since=LOST_AT - 10 * MINUTE, at=LOST_AT)
@@ -97,8 +93,7 @@ def test_what_fell_due_too_long_before_the_rebuild_is_a_misfire(mode: str, expec
     assert minutes(world) == expected
 
 
-def test_a_series_of_many_instants_travels_in_parts_again() -> None:
-    world = World()
+def test_a_series_of_many_instants_travels_in_parts_again(world: World) -> None:
     instants = [f"2026-11-21T{12 + each // 60}:{each % 60:02d}:30Z" for each in range(100)]
     world.put(schedule=instants)
     lost(world)
@@ -107,8 +102,7 @@ def test_a_series_of_many_instants_travels_in_parts_again() -> None:
     assert minutes(world) == list(range(100))
 
 
-def test_the_rest_of_a_batch_that_has_begun_is_delivered() -> None:
-    world = World()
+def test_the_rest_of_a_batch_that_has_begun_is_delivered(world: World) -> None:
     world.put(dueTime="10m", batch={"count": 60, "window": "1h"})
     lost(world)
     rebuilt(world)
@@ -117,8 +111,7 @@ def test_the_rest_of_a_batch_that_has_begun_is_delivered() -> None:
     assert len(world.consumers.attempts) == 60
 
 
-def test_what_an_earlier_revision_owed_is_delivered_by_its_own_schedule() -> None:
-    world = World()
+def test_what_an_earlier_revision_owed_is_delivered_by_its_own_schedule(world: World) -> None:
     world.put(schedule="0 */2 * * * *")
     lost(world)
     world.run_until(LOST_AT + 10 * MINUTE)
@@ -130,8 +123,7 @@ def test_what_an_earlier_revision_owed_is_delivered_by_its_own_schedule() -> Non
     assert minutes(world) == [*range(2, 41, 2), 41, 60]
 
 
-def test_a_revision_that_its_job_has_no_room_for_is_armed_too() -> None:
-    world = World()
+def test_a_revision_that_its_job_has_no_room_for_is_armed_too(world: World) -> None:
     world.put(schedule="0 */2 * * * *", catchup={"mode": "all"})
     lost(world)
     world.run_until(LOST_AT + 10 * MINUTE)
@@ -147,8 +139,7 @@ def test_a_revision_that_its_job_has_no_room_for_is_armed_too() -> None:
     assert set(range(41, 95, 2)) <= set(minutes(world))
 
 
-def test_an_update_that_keeps_the_schedule_needs_no_earlier_one() -> None:
-    world = World()
+def test_an_update_that_keeps_the_schedule_needs_no_earlier_one(world: World) -> None:
     world.put(schedule="0 * * * * *")
     lost(world)
     world.run_until(LOST_AT + 10 * MINUTE)
@@ -160,8 +151,7 @@ def test_an_update_that_keeps_the_schedule_needs_no_earlier_one() -> None:
     assert minutes(world) == list(range(1, 78))
 
 
-def test_a_paused_job_gets_what_fell_due_before_its_pause_when_it_is_resumed() -> None:
-    world = World()
+def test_a_paused_job_gets_what_fell_due_before_its_pause_when_it_is_resumed(world: World) -> None:
     world.put(schedule="0 */5 * * * *", catchup={"mode": "none"})
     lost(world)
     world.run_until(LOST_AT + 10 * MINUTE)
@@ -176,8 +166,7 @@ def test_a_paused_job_gets_what_fell_due_before_its_pause_when_it_is_resumed() -
     assert not {45, 50, 55, 60} & set(minutes(world))
 
 
-def test_a_retry_that_waited_in_the_wheel_is_made() -> None:
-    world = World()
+def test_a_retry_that_waited_in_the_wheel_is_made(world: World) -> None:
     world.consumers.answering = lambda _: Answer(succeeded=False, code=500)
     world.put(dueTime="1m", retry={"initialDelay": "2h", "multiplier": 1, "maxDelay": "2h", "maxAttempts": 2})
     lost(world)
@@ -187,8 +176,7 @@ def test_a_retry_that_waited_in_the_wheel_is_made() -> None:
     assert len(world.queue.buried) == 1
 
 
-def test_the_deadline_of_a_run_that_waited_in_the_wheel_is_checked() -> None:
-    world = World()
+def test_the_deadline_of_a_run_that_waited_in_the_wheel_is_checked(world: World) -> None:
     world.consumers.answering = lambda _: ACCEPTED
     world.put(dueTime="1m", completion="async", heartbeatTimeout="1h", retry={"maxAttempts": 1})
     lost(world)
@@ -224,8 +212,7 @@ def test_what_waited_in_the_line_of_a_policy_waits_there_again() -> None:
     assert not waiting(world)
 
 
-def test_a_call_goes_on_where_the_call_before_has_ended() -> None:
-    world = World()
+def test_a_call_goes_on_where_the_call_before_has_ended(world: World) -> None:
     for number in range(1_100):
         world.put(f"job-{number:04d}", schedule="0 * * * * *")
     world.lose_timers()
@@ -237,8 +224,7 @@ def test_a_call_goes_on_where_the_call_before_has_ended() -> None:
     assert first.timers + second.timers == 1_100
 
 
-def test_timers_that_were_written_too_late_are_written_again() -> None:
-    world = World()
+def test_timers_that_were_written_too_late_are_written_again(world: World) -> None:
     world.put(schedule="0 * * * * *")
 
     def stand_still() -> None:
@@ -250,9 +236,9 @@ def test_timers_that_were_written_too_late_are_written_again() -> None:
 
 
 def test_a_job_whose_schedule_cannot_be_read_keeps_no_other_job_waiting(
+    world: World,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world = World()
     world.put("a", schedule="0 * * * * *", timezone="Europe/Riga")
     world.put("b", schedule="0 * * * * *")
     world.lose_timers()
@@ -271,8 +257,7 @@ def test_a_job_whose_schedule_cannot_be_read_keeps_no_other_job_waiting(
     assert done.timers == 1
 
 
-def test_jobs_of_every_listed_namespace_are_armed() -> None:
-    world = World()
+def test_jobs_of_every_listed_namespace_are_armed(world: World) -> None:
     world.put(schedule="0 * * * * *")
     world.namespaces.enlist("elsewhere")
     world.namespaces.enlist("ns")

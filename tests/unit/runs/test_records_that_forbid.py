@@ -51,16 +51,14 @@ def with_two_retries_on_their_way(world: World) -> None:
         assert handle(world, message._replace(crashes=1)).name == "retrying"
 
 
-def test_a_cancelled_run_is_not_delivered_by_the_other_copy_of_its_retry() -> None:
-    world = World()
+def test_a_cancelled_run_is_not_delivered_by_the_other_copy_of_its_retry(world: World) -> None:
     with_two_retries_on_their_way(world)
     world.callbacks().cancel(key_of(), RUN, "k1")
     wait(world, (RETRY_DAYS_MAX + 10) * DAY_MS)
     assert len(world.consumers.attempts) == 2
 
 
-def test_a_run_that_has_succeeded_is_not_delivered_by_the_other_copy_of_its_retry() -> None:
-    world = World()
+def test_a_run_that_has_succeeded_is_not_delivered_by_the_other_copy_of_its_retry(world: World) -> None:
     with_two_retries_on_their_way(world)
     world.run_until(world.clock.time + HOUR_MS, ticking=False)
     assert run_of(world).state == "succeeded"
@@ -69,15 +67,13 @@ def test_a_run_that_has_succeeded_is_not_delivered_by_the_other_copy_of_its_retr
 
 
 @pytest.mark.parametrize("days", [0.01, 1, RETRY_DAYS_MAX])
-def test_a_record_outlives_every_retry_that_its_job_allows(days: float) -> None:
-    world = World()
+def test_a_record_outlives_every_retry_that_its_job_allows(world: World, days: float) -> None:
     definition = world.put(retry={"maxAge": f"{int(days * 24 * 60)}m"}, historyRetention="1s").job.definition
     assert definition.history_retention_ms >= definition.retry.age_max_ms + TIMER_RETENTION_MS
     assert definition.history_retention_ms >= HISTORY_RETENTION_MIN_MS
 
 
-def test_an_update_does_not_shorten_the_life_of_a_record_that_waits() -> None:
-    world = World()
+def test_an_update_does_not_shorten_the_life_of_a_record_that_waits(world: World) -> None:
     message = due(world, historyRetention="1s", retry={**LONGEST, "initialDelay": "10d"})
     answers(world, FAILED)
     assert handle(world, message).name == "retrying"
@@ -88,8 +84,7 @@ def test_an_update_does_not_shorten_the_life_of_a_record_that_waits() -> None:
     assert (run_of(world).expires_at or 0) >= kept_until
 
 
-def test_the_record_of_a_retry_that_waits_for_its_turn_stays() -> None:
-    world = World()
+def test_the_record_of_a_retry_that_waits_for_its_turn_stays(world: World) -> None:
     patient: dict[str, Any] = {"heartbeatTimeout": "30d", "maxRunTime": "30d"}
     world.put(schedule="@every 9000h", overlap="wait", completion="async", historyRetention="1s", **patient)
     world.consumers.answering = lambda _: ACCEPTED
@@ -120,8 +115,7 @@ def test_the_record_of_a_retry_that_waits_for_its_turn_stays() -> None:
     assert world.callbacks().cancel(key_of(), second.run_id, "k1").state == "cancelled"
 
 
-def test_a_consumer_can_report_after_a_long_pause_though_the_function_crashed() -> None:
-    world = World()
+def test_a_consumer_can_report_after_a_long_pause_though_the_function_crashed(world: World) -> None:
     world.consumers.answering = lambda _: ACCEPTED
     patient: dict[str, Any] = {"heartbeatTimeout": "30d", "maxRunTime": "30d"}
     world.put(dueTime="1m", completion="async", historyRetention="1s", **patient)
@@ -133,8 +127,7 @@ def test_a_consumer_can_report_after_a_long_pause_though_the_function_crashed() 
     assert world.callbacks().complete(key_of(), run.run_id, run.token).state == "succeeded"
 
 
-def test_a_skipped_trigger_that_a_pause_holds_is_not_delivered_after_it() -> None:
-    world = World()
+def test_a_skipped_trigger_that_a_pause_holds_is_not_delivered_after_it(world: World) -> None:
     world.consumers.answering = lambda _: ACCEPTED
     patient: dict[str, Any] = {"heartbeatTimeout": "30d", "maxRunTime": "30d"}
     schedule: dict[str, Any] = {"schedule": "R3/PT1M", "overlap": "waitLatest", "completion": "async"}
@@ -155,8 +148,7 @@ def test_a_skipped_trigger_that_a_pause_holds_is_not_delivered_after_it() -> Non
     assert skipped.isdisjoint(each.trigger.run_id for each in world.consumers.attempts)
 
 
-def test_a_copy_that_waits_for_its_slot_for_weeks_finds_that_its_run_is_over() -> None:
-    world = World()
+def test_a_copy_that_waits_for_its_slot_for_weeks_finds_that_its_run_is_over(world: World) -> None:
     world.triggers_per_minute_max = 1
     message = due(world, historyRetention="1s")
     assert handle(world, message).name == "succeeded"

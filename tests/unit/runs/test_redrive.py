@@ -32,8 +32,7 @@ def given_up(world: World, **written: Any) -> None:
     world.clock.time = NOON + HOUR
 
 
-def test_a_redriven_run_keeps_its_id_and_its_first_lateness() -> None:
-    world = World()
+def test_a_redriven_run_keeps_its_id_and_its_first_lateness(world: World) -> None:
     given_up(world)
     assert world.redrive(RUN).state == "failed"
     assert run_of(world).state == "failed"
@@ -45,8 +44,7 @@ def test_a_redriven_run_keeps_its_id_and_its_first_lateness() -> None:
     assert len(set(world.consumers.ids)) == 1
 
 
-def test_a_redrive_by_a_clock_that_is_behind_is_not_early() -> None:
-    world = World()
+def test_a_redrive_by_a_clock_that_is_behind_is_not_early(world: World) -> None:
     message = due(world, retry={"maxAttempts": 1})
     answers(world, FAILED)
     handle(world, message)
@@ -58,8 +56,7 @@ def test_a_redrive_by_a_clock_that_is_behind_is_not_early() -> None:
     assert run_of(world).state == "succeeded"
 
 
-def test_a_redrive_does_not_count_as_lateness_of_sweephand() -> None:
-    world = World()
+def test_a_redrive_does_not_count_as_lateness_of_sweephand(world: World) -> None:
     given_up(world)
     world.redrive(RUN)
     ((_, message),) = waiting(world)
@@ -67,8 +64,7 @@ def test_a_redrive_does_not_count_as_lateness_of_sweephand() -> None:
     assert (delivered.name, delivered.lateness_ms) == ("succeeded", None)
 
 
-def test_the_retry_policy_starts_again_with_a_redrive_and_ends_in_a_second_dead_letter() -> None:
-    world = World()
+def test_the_retry_policy_starts_again_with_a_redrive_and_ends_in_a_second_dead_letter(world: World) -> None:
     given_up(world)
     world.redrive(RUN)
     answers(world, FAILED, FAILED)
@@ -84,8 +80,7 @@ def test_the_retry_policy_starts_again_with_a_redrive_and_ends_in_a_second_dead_
     assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 5)
 
 
-def test_a_redriven_retry_keeps_its_round_on_its_way_through_the_wheel() -> None:
-    world = World()
+def test_a_redriven_retry_keeps_its_round_on_its_way_through_the_wheel(world: World) -> None:
     given_up(world, retry={"maxAttempts": 2, "maxAge": "2h", "initialDelay": "1s", "maxDelay": "1h"})
     world.redrive(RUN)
     answers(world, Answer(succeeded=False, retry_after_at=NOON + HOUR + 40 * 60_000))
@@ -96,8 +91,7 @@ def test_a_redriven_retry_keeps_its_round_on_its_way_through_the_wheel() -> None
     assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 4)
 
 
-def test_a_run_keeps_how_its_earlier_rounds_ended_of_ten_redrives_at_most() -> None:
-    world = World()
+def test_a_run_keeps_how_its_earlier_rounds_ended_of_ten_redrives_at_most(world: World) -> None:
     given_up(world)
     answers(world, *[FAILED] * 22)
     kept = []
@@ -110,8 +104,7 @@ def test_a_run_keeps_how_its_earlier_rounds_ended_of_ten_redrives_at_most() -> N
     assert kept[10] is None
 
 
-def test_a_paused_job_s_run_is_redriven_all_the_same_with_its_retries() -> None:
-    world = World()
+def test_a_paused_job_s_run_is_redriven_all_the_same_with_its_retries(world: World) -> None:
     given_up(world)
     change(world, paused_at=world.clock.time)
     world.redrive(RUN)
@@ -120,8 +113,7 @@ def test_a_paused_job_s_run_is_redriven_all_the_same_with_its_retries() -> None:
     assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 4)
 
 
-def test_a_run_whose_revision_is_long_forgotten_is_redriven_by_the_job_as_it_is() -> None:
-    world = World()
+def test_a_run_whose_revision_is_long_forgotten_is_redriven_by_the_job_as_it_is(world: World) -> None:
     given_up(world)
     for number in range(25):
         world.put(dueTime="9h", data=str(number))
@@ -130,8 +122,7 @@ def test_a_run_whose_revision_is_long_forgotten_is_redriven_by_the_job_as_it_is(
     assert world.consumers.attempts[-1].body == b"24"
 
 
-def test_two_redrives_of_one_failure_make_one_round() -> None:
-    world = World()
+def test_two_redrives_of_one_failure_make_one_round(world: World) -> None:
     given_up(world)
     world.redrive(RUN)
     world.redrive(RUN)
@@ -141,8 +132,7 @@ def test_two_redrives_of_one_failure_make_one_round() -> None:
     assert not world.queue.waiting
 
 
-def test_the_message_of_an_earlier_round_does_not_come_back_into_a_later_one() -> None:
-    world = World()
+def test_the_message_of_an_earlier_round_does_not_come_back_into_a_later_one(world: World) -> None:
     given_up(world)
     world.redrive(RUN)
     ((_, redriven),) = waiting(world)
@@ -152,8 +142,7 @@ def test_the_message_of_an_earlier_round_does_not_come_back_into_a_later_one() -
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3]
 
 
-def test_a_redrive_of_a_job_deleted_in_the_meantime_is_dropped() -> None:
-    world = World()
+def test_a_redrive_of_a_job_deleted_in_the_meantime_is_dropped(world: World) -> None:
     given_up(world)
     world.redrive(RUN)
     world.delete()
@@ -163,8 +152,7 @@ def test_a_redrive_of_a_job_deleted_in_the_meantime_is_dropped() -> None:
 
 
 @pytest.mark.parametrize("answer", [Answer(succeeded=True, code=200), FAILED])
-def test_only_a_failed_run_is_redriven(answer: Answer) -> None:
-    world = World()
+def test_only_a_failed_run_is_redriven(world: World, answer: Answer) -> None:
     message = due(world)
     answers(world, answer)
     handle(world, message)
@@ -174,8 +162,7 @@ def test_only_a_failed_run_is_redriven(answer: Answer) -> None:
     assert not world.queue.waiting
 
 
-def test_a_run_that_does_not_exist_is_not_redriven() -> None:
-    world = World()
+def test_a_run_that_does_not_exist_is_not_redriven(world: World) -> None:
     given_up(world)
     with pytest.raises(NotFoundError):
         world.redrive(f"{NOON}-0")
@@ -187,8 +174,7 @@ def test_a_run_that_does_not_exist_is_not_redriven() -> None:
         world.redrive(RUN)
 
 
-def test_a_run_that_sweephand_gave_up_for_faults_can_be_redriven() -> None:
-    world = World()
+def test_a_run_that_sweephand_gave_up_for_faults_can_be_redriven(world: World) -> None:
     message = due(world)
     failing(world, "consumers.deliver", times=1)
     received = Received("1", "1", 1, encode(message._replace(faults=FAULTS_MAX)))
@@ -211,8 +197,7 @@ def unreadable(call: str) -> None:
         raise StoreError("throttled")
 
 
-def test_a_store_that_fails_to_the_last_prevents_the_record_and_not_the_dead_letter() -> None:
-    world = World()
+def test_a_store_that_fails_to_the_last_prevents_the_record_and_not_the_dead_letter(world: World) -> None:
     message = due(world)
 
     def unwritable(call: str) -> None:
@@ -226,8 +211,7 @@ def test_a_store_that_fails_to_the_last_prevents_the_record_and_not_the_dead_let
     assert len(world.queue.buried) == 1
 
 
-def test_the_message_in_a_dead_letter_holds_its_round() -> None:
-    world = World()
+def test_the_message_in_a_dead_letter_holds_its_round(world: World) -> None:
     given_up(world)
     world.redrive(RUN)
     answers(world, FAILED._replace(is_final=True))
@@ -259,8 +243,7 @@ def redrive_all(world: World, prefix: str = "", labels: dict[str, str] | None = 
     return counts
 
 
-def test_a_bulk_redrive_examines_a_thousand_runs_in_each_call() -> None:
-    world = World()
+def test_a_bulk_redrive_examines_a_thousand_runs_in_each_call(world: World) -> None:
     failed_jobs(world, range(3), triggers=450)
     counts = redrive_all(world)
     assert counts == [900, 450]
@@ -268,23 +251,20 @@ def test_a_bulk_redrive_examines_a_thousand_runs_in_each_call() -> None:
     assert len(set(world.consumers.ids)) == len(world.consumers.ids) == 1_350
 
 
-def test_a_bulk_redrive_examines_no_more_runs_than_its_limit() -> None:
-    world = World()
+def test_a_bulk_redrive_examines_no_more_runs_than_its_limit(world: World) -> None:
     failed_jobs(world, range(1), triggers=BULK_EXAMINED_MAX + 100)
     counts = redrive_all(world)
     assert sum(counts) == BULK_EXAMINED_MAX + 100
     assert max(counts) < BULK_EXAMINED_MAX
 
 
-def test_a_bulk_redrive_redrives_the_runs_of_former_batches() -> None:
-    world = World()
+def test_a_bulk_redrive_redrives_the_runs_of_former_batches(world: World) -> None:
     failed_jobs(world, range(1), triggers=2, batch={"count": 3})
     world.put("job-00", dueTime="1h")
     assert redrive_all(world) == [6]
 
 
-def test_a_bulk_redrive_chooses_jobs_by_prefix_and_by_every_label() -> None:
-    world = World()
+def test_a_bulk_redrive_chooses_jobs_by_prefix_and_by_every_label(world: World) -> None:
     failed_jobs(world, range(2), labels={"team": "ops", "tier": "1"})
     failed_jobs(world, range(2, 4), labels={"team": "ops"})
     failed_jobs(world, range(4, 6))
@@ -300,8 +280,7 @@ def test_a_bulk_redrive_chooses_jobs_by_prefix_and_by_every_label() -> None:
         assert {message.trigger.key.name for _, message in waiting(world)} == names
 
 
-def test_a_bulk_redrive_redrives_only_failed_runs_of_existing_jobs() -> None:
-    world = World()
+def test_a_bulk_redrive_redrives_only_failed_runs_of_existing_jobs(world: World) -> None:
     failed_jobs(world, range(2))
     world.put("fine", dueTime="0s")
     world.run_until(world.clock.time + 1_000, ticking=False)
@@ -312,8 +291,7 @@ def test_a_bulk_redrive_redrives_only_failed_runs_of_existing_jobs() -> None:
     assert redrive_all(world) == [0]
 
 
-def test_a_bulk_redrive_that_takes_long_returns_a_cursor() -> None:
-    world = World()
+def test_a_bulk_redrive_that_takes_long_returns_a_cursor(world: World) -> None:
     failed_jobs(world, range(3))
     page = world.runs.page
 
@@ -325,16 +303,14 @@ def test_a_bulk_redrive_that_takes_long_returns_a_cursor() -> None:
     assert redrive_all(world) == [10, 10, 10, 0]
 
 
-def test_a_job_deleted_between_two_bulk_calls_does_not_affect_the_others() -> None:
-    world = World()
+def test_a_job_deleted_between_two_bulk_calls_does_not_affect_the_others(world: World) -> None:
     failed_jobs(world, range(2))
     world.delete("job-00")
     redriven = world.api().redriver.redrive_many("ns", prefix="", labels={}, since=Progress("job-00", "1"))
     assert redriven == RedriveResult(10, None)
 
 
-def test_a_bulk_redrive_continues_within_a_job_where_the_last_call_ended() -> None:
-    world = World()
+def test_a_bulk_redrive_continues_within_a_job_where_the_last_call_ended(world: World) -> None:
     failed_jobs(world, range(1))
     first = world.runs.page(key_of("job-00"), None, "", 4)
     assert first.next is not None
@@ -344,8 +320,7 @@ def test_a_bulk_redrive_continues_within_a_job_where_the_last_call_ended() -> No
     assert redriven == RedriveResult(6, None)
 
 
-def test_a_bulk_redrive_that_finds_no_run_sends_nothing() -> None:
-    world = World()
+def test_a_bulk_redrive_that_finds_no_run_sends_nothing(world: World) -> None:
     world.put(dueTime="1h")
     calls = calls_of(world, lambda: redrive_all(world))
     assert "before queue.send" not in calls

@@ -38,8 +38,7 @@ def test_a_run_that_was_cancelled_is_not_delivered_though_its_record_was_to_be_k
     assert delivered(world) == [10]
 
 
-def test_a_run_that_is_to_be_tried_again_can_be_cancelled_until_then() -> None:
-    world = World()
+def test_a_run_that_is_to_be_tried_again_can_be_cancelled_until_then(world: World) -> None:
     message = due(world, **BRIEFLY, **PATIENT)
     answers(world, FAILED)
     handle(world, message)
@@ -61,8 +60,7 @@ def test_a_trigger_that_waits_is_delivered_once_though_its_record_was_to_be_kept
     assert delivered(world) == [0, 0, 1, 2]
 
 
-def test_an_end_is_notified_though_its_record_was_to_be_kept_for_a_second() -> None:
-    world = World()
+def test_an_end_is_notified_though_its_record_was_to_be_kept_for_a_second(world: World) -> None:
     told = {"type": "http", "url": "https://consumer.example/told"}
     message = due(world, **BRIEFLY, onComplete=told, retry={"maxAttempts": 1})
 
@@ -76,14 +74,12 @@ def test_an_end_is_notified_though_its_record_was_to_be_kept_for_a_second() -> N
     assert world.consumers.times[-1] > NOON + 3 * HOUR_MS
 
 
-def test_a_job_and_its_name_stay_while_a_trigger_of_it_waits_for_its_turn() -> None:
-    world = World()
+def test_a_job_and_its_name_stay_while_a_trigger_of_it_waits_for_its_turn(world: World) -> None:
     world.put(schedule="R3/PT1M", overlap="wait", completion="async", heartbeatTimeout="24h", retention="0s")
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
     for number in range(3):
         world.run_until(world.clock.time + 22 * HOUR_MS, ticking=number == 0)
-        job = world.jobs.get(key_of())
-        assert job is not None
+        job = world.stored()
         assert not job.is_gone(world.clock.time)
         attempt = world.consumers.attempts[-1]
         world.callbacks().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
@@ -105,8 +101,7 @@ def test_a_finished_run_is_not_repeated_after_a_pause_that_is_longer_than_its_re
     assert len(world.consumers.attempts) == 1
 
 
-def test_the_record_of_a_run_that_a_pause_holds_stays() -> None:
-    world = World()
+def test_the_record_of_a_run_that_a_pause_holds_stays(world: World) -> None:
     world.put(dueTime="10s", history="full", **BRIEFLY)
     # A retry is given up at its `maxAge`, before its record expires. What a crashed function left waits on.
     crash_until(world, NOON + MINUTE)
@@ -119,8 +114,7 @@ def test_the_record_of_a_run_that_a_pause_holds_stays() -> None:
         assert (run.expires_at or 0) > world.clock.time
 
 
-def test_a_line_and_the_places_in_it_stay_however_long_a_pause_is() -> None:
-    world = World()
+def test_a_line_and_the_places_in_it_stay_however_long_a_pause_is(world: World) -> None:
     world.put(schedule="R3/PT1M", overlap="wait", completion="async", heartbeatTimeout="24h")
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
     world.run_until(NOON + 3 * MINUTE)
@@ -134,8 +128,7 @@ def test_a_line_and_the_places_in_it_stay_however_long_a_pause_is() -> None:
         assert (stored_line.expires_at or 0) > world.clock.time
 
 
-def test_a_lost_heartbeat_is_found_within_ten_seconds_of_its_time() -> None:
-    world = World()
+def test_a_lost_heartbeat_is_found_within_ten_seconds_of_its_time(world: World) -> None:
     running(world, heartbeatTimeout="1m")
     world.run_until(NOON + 10_000 + MINUTE)
     assert run_of(world).last_failure is None
@@ -145,8 +138,7 @@ def test_a_lost_heartbeat_is_found_within_ten_seconds_of_its_time() -> None:
     assert failure.reason == "The consumer sent no heartbeat within heartbeatTimeout."
 
 
-def test_a_job_stays_until_the_claim_of_a_crashed_function_is_over() -> None:
-    world = World()
+def test_a_job_stays_until_the_claim_of_a_crashed_function_is_over(world: World) -> None:
     message = due(world, history="full", retention="1s", retry={"maxAge": "30s"})
     failing(world, "consumers.deliver", times=1)
     with pytest.raises(StoreError):
@@ -160,8 +152,7 @@ def test_a_job_stays_until_the_claim_of_a_crashed_function_is_over() -> None:
     assert (job.expires_at or 0) >= claimed_until + 30_000
 
 
-def test_a_job_stays_for_an_hour_after_the_instant_of_a_retry_which_may_begin_late() -> None:
-    world = World()
+def test_a_job_stays_for_an_hour_after_the_instant_of_a_retry_which_may_begin_late(world: World) -> None:
     answers(world, FAILED)
     message = due(world, retention="1s", retry={"maxAge": "30s", "initialDelay": "5s"})
     assert handle(world, message).name == "retrying"
@@ -174,26 +165,22 @@ def test_a_job_stays_for_an_hour_after_the_instant_of_a_retry_which_may_begin_la
 ONCE: dict[str, Any] = {"dueTime": "0s", "retention": "0s", "retry": {"maxAge": "1s"}}
 
 
-def test_a_shorter_definition_does_not_expire_a_job_whose_run_goes_on() -> None:
-    world = World()
+def test_a_shorter_definition_does_not_expire_a_job_whose_run_goes_on(world: World) -> None:
     worker = running(world, maxRunTime="5d", heartbeatTimeout="5d", retention="0s")
     world.put(**ONCE)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert (job.expires_at or 0) >= (run_of(world).run_until or 0) + HOUR_MS
     assert worker.complete().state == "succeeded"
 
 
-def test_a_job_without_waiting_triggers_expires_when_its_new_definition_says_so() -> None:
-    world = World()
+def test_a_job_without_waiting_triggers_expires_when_its_new_definition_says_so(world: World) -> None:
     former = world.put(dueTime="365d", retention="0s", retry={"maxAge": "1s"}).job
     job = world.put(dueTime="1d", retention="0s", retry={"maxAge": "1s"}).job
     assert former.expires_at == NOON + 365 * DAY_MS + 1_000 + HOUR_MS
     assert job.expires_at == NOON + DAY_MS + 1_000 + HOUR_MS
 
 
-def test_a_name_stays_taken_until_the_message_of_a_crashed_function_has_come_again() -> None:
-    world = World()
+def test_a_name_stays_taken_until_the_message_of_a_crashed_function_has_come_again(world: World) -> None:
     first = world.put(dueTime="1s", retention="0s", retry={"maxAge": "60s"}).job
     ((_, message),) = world.queue.waiting
     world.queue.waiting.clear()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.fakes.deliveries import change, run_of
 from tests.fakes.faults import kill_everywhere
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.runs.flagged_list import RunFilter
@@ -52,8 +52,7 @@ def check_end(world: World, scene: str) -> None:
     world.clock.time += 6 * MINUTE
     world.queue.reappear()
     world.run_until(world.clock.time + 30 * MINUTE)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert (job.paused_at is not None) == (given == (GONE,) or "onError" in written)
     # A pause holds the copies of what caused it, too.
     change(world, paused_at=None)

@@ -95,16 +95,13 @@ def test_a_reason_is_kept_sent_and_buried_without_the_secrets_that_it_repeats() 
     assert_hidden(run_of(world).reason, world, worker)
     ((letter, _),) = world.queue.buried
     assert_hidden(letter.reason, world, worker)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert_hidden(job.pause_reason, world, worker)
 
 
-def test_secrets_of_the_default_target_are_hidden() -> None:
-    world = World()
+def test_secrets_of_the_default_target_are_hidden(world: World) -> None:
     running(world)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     written = {**job.definition.written, "target": {"type": "default", "path": "/x"}}
     job = replace(job, definition=replace(job.definition, written=written))
     signing = world.callbacks()._secrets._signing

@@ -89,9 +89,8 @@ def handle(world: World, message: TriggerMessage | NotifyMessage, left_ms: int =
 
 @pytest.mark.parametrize(("connect_ms", "timeout"), [(1_500, "15s"), (14_000, "15s"), (31_000, "60s")])
 def test_a_slow_connection_is_used_although_the_job_is_read_again_after_it(
-    connect_ms: int, timeout: str
+    world: World, connect_ms: int, timeout: str
 ) -> None:
-    world = World()
     consumer = Slow(world, connect_ms)
     message = due(world, target=slow_target(timeout))
     assert handle(world, message).name == "succeeded"
@@ -103,9 +102,9 @@ def test_a_slow_connection_is_used_although_the_job_is_read_again_after_it(
 
 @pytest.mark.parametrize("connect_ms", [1_500, 31_000, 59_000])
 def test_a_job_that_names_another_consumer_with_each_connection_never_outlasts_the_function(
+    world: World,
     connect_ms: int,
 ) -> None:
-    world = World()
     consumer = Moving(world, connect_ms)
     message = due(world, target=slow_target("60s"))
     assert handle(world, message).name == "postponed"
@@ -113,8 +112,7 @@ def test_a_job_that_names_another_consumer_with_each_connection_never_outlasts_t
     assert [each for _, each in waiting(world)] == [message]
 
 
-def test_a_trigger_whose_attempt_could_not_begin_for_a_day_is_delivered_later() -> None:
-    world = World()
+def test_a_trigger_whose_attempt_could_not_begin_for_a_day_is_delivered_later(world: World) -> None:
     consumer = Moving(world, 14_000)
     message = due(world, target=slow_target("60s"))
     world.queue.send([(message, 0)])
@@ -134,9 +132,8 @@ def test_a_trigger_whose_attempt_could_not_begin_for_a_day_is_delivered_later() 
 @pytest.mark.parametrize("timeout", ["15s", "60s"])
 @pytest.mark.parametrize("fits", [True, False])
 def test_an_attempt_that_could_outlast_the_function_is_put_back_before_it_is_claimed(
-    timeout: str, *, fits: bool
+    world: World, timeout: str, *, fits: bool
 ) -> None:
-    world = World()
     message = due(world, target=slow_target(timeout), completion="async")
     needs_ms = attempt_ms_max(slow_target(timeout)) + SETTLING_MS
     delivered = handle(world, message, left_ms=needs_ms if fits else needs_ms - 1)
@@ -148,8 +145,7 @@ def test_an_attempt_that_could_outlast_the_function_is_put_back_before_it_is_cla
     assert waiting(world) == [(10_000 + POSTPONED_MS, message)]
 
 
-def test_a_retry_that_could_not_begin_begins_when_its_claim_is_over() -> None:
-    world = World()
+def test_a_retry_that_could_not_begin_begins_when_its_claim_is_over(world: World) -> None:
     consumer = Moving(world, 31_000)
     message = due(world, target=slow_target("60s"))._replace(attempt=2)
     assert handle(world, message).name == "postponed"
@@ -159,15 +155,13 @@ def test_a_retry_that_could_not_begin_begins_when_its_claim_is_over() -> None:
     assert not world.queue.buried
 
 
-def test_a_consumer_that_cannot_be_connected_to_in_time_has_failed() -> None:
-    world = World()
+def test_a_consumer_that_cannot_be_connected_to_in_time_has_failed(world: World) -> None:
     Slow(world, 16_000)
     assert handle(world, due(world, target=slow_target("15s"))).name == "retrying"
     assert run_of(world).reason == "No answer in time."
 
 
-def test_a_notification_is_delivered_only_if_there_is_time_for_it() -> None:
-    world = World()
+def test_a_notification_is_delivered_only_if_there_is_time_for_it(world: World) -> None:
     told = {"type": "http", "url": "https://told.example/", "timeout": "60s"}
     handle(world, due(world, onComplete=told))
     ((_, notice),) = world.queue.waiting
@@ -178,8 +172,7 @@ def test_a_notification_is_delivered_only_if_there_is_time_for_it() -> None:
     assert handle(world, notice, left_ms=65_000).name == "notified"
 
 
-def test_every_attempt_of_an_invocation_knows_how_much_time_is_left() -> None:
-    world = World()
+def test_every_attempt_of_an_invocation_knows_how_much_time_is_left(world: World) -> None:
     due(world, target=slow_target("60s"))
     world.put("job", target=slow_target("60s"), dueTime="0s")
     batch = world.queue.take()
@@ -189,8 +182,7 @@ def test_every_attempt_of_an_invocation_knows_how_much_time_is_left() -> None:
     assert world.jobs.get(key_of()) is not None
 
 
-def test_a_trigger_whose_job_forgets_its_revision_while_connecting_is_delivered() -> None:
-    world = World()
+def test_a_trigger_whose_job_forgets_its_revision_while_connecting_is_delivered(world: World) -> None:
     consumers = Hammering(world, connect_ms=100)
     world.put(schedule="@every 1s", target=slow_target("60s"))
     _, message = min(world.queue.waiting, key=lambda each: each[0])

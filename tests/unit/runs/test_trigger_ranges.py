@@ -140,8 +140,7 @@ def test_skipped_misfires_are_recorded_though_the_job_has_forgotten_their_revisi
     assert handle(world, span._replace(are_skipped=True)).name == "skipped"
 
 
-def test_misfires_are_recorded_though_nothing_fell_due_in_the_revision_that_skips_them() -> None:
-    world = World()
+def test_misfires_are_recorded_though_nothing_fell_due_in_the_revision_that_skips_them(world: World) -> None:
     world.put(schedule="@every 60s")
     for number in range(EARLIER_REVISIONS_MAX + 1):
         world.clock.time += MINUTE_MS

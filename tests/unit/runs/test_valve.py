@@ -262,7 +262,7 @@ def left_by_minute(limits: tuple[int, int], rate: int, seed: int) -> list[int]:
 def test_a_changed_limit_never_releases_more_than_the_larger_of_both(
     limits: tuple[int, int],
 ) -> None:
-    """One order of the functions for each change. The simulator tries others (test_limit_seeds.py)."""
+    """One order of the functions for each change. The simulator tries others (test_special_seeds.py)."""
     left = left_by_minute(limits, 30, seed=1)
     assert max(left) <= max(limits)
     # From the third minute on, all functions know the new limit, and it is used.

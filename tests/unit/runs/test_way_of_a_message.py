@@ -54,9 +54,8 @@ def way_of(functions: set[tuple[str, str]], room: str) -> Way:
 
 @pytest.mark.parametrize(("written", "runs_max", "package_max"), _CEILINGS)
 def test_a_received_trigger_enters_few_modules_and_functions(
-    written: dict[str, Any], runs_max: Way, package_max: Way
+    world: World, written: dict[str, Any], runs_max: Way, package_max: Way
 ) -> None:
-    world = World()
     world.put(dueTime="10s", **written)
     world.clock.time = NOON + 10_000
     intake, batch = world.intake(), world.queue.take()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.faults import calls_of, killed_at
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 
 from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import JobKey
@@ -134,8 +134,7 @@ def test_years_of_seconds_are_armed_and_split_without_enumeration(schedule: str)
 def spread(world: World) -> None:
     """Put a span of 30 triggers into the queue, as arming would if there were more of them."""
     world.put(schedule="@every 10s")
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     source = Armable(job.key, job.uid, job.rev, job.shard, job.series, CatchUpPolicy())
     world.queue.waiting.clear()
     (span,) = arm(source, after=NOON, now=NOON, singles_max=20).messages
@@ -155,8 +154,7 @@ def test_a_delivery_function_that_is_killed_while_splitting_loses_none_of_the_ra
         assert world.consumers.dues == set(range(NOON + 10_000, NOON + 300_001, 10_000)), calls[number]
 
 
-def test_the_delivery_function_splits_a_range_until_each_trigger_is_delivered_once() -> None:
-    world = World()
+def test_the_delivery_function_splits_a_range_until_each_trigger_is_delivered_once(world: World) -> None:
     spread(world)
     world.run_until(NOON + 301_000, ticking=False)
     assert set(Counter(world.consumers.ids).values()) == {1}

@@ -215,8 +215,7 @@ def test_successors_of_batches_and_of_other_jobs_share_a_pack() -> None:
     ]
 
 
-def test_a_stack_delivers_each_trigger_of_a_batch_when_it_is_due() -> None:
-    world = World()
+def test_a_stack_delivers_each_trigger_of_a_batch_when_it_is_due(world: World) -> None:
     world.put(schedule="@every 10m", repeats=2, batch={"count": 90, "window": "9m"})
     world.run_until(NOON + 30 * MINUTE_MS)
     assert len(world.consumers.ids) == len(set(world.consumers.ids)) == 180

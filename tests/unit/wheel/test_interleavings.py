@@ -206,6 +206,5 @@ def test_an_update_at_the_very_due_time_delivers_by_one_revision_or_the_other() 
 
 def definition_of(world: World, *, data: str) -> Any:
     """The stored definition with other data."""
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     return replace(job.definition, payload=type(job.definition.payload).of(data))  # type: ignore[union-attr]

@@ -130,8 +130,7 @@ def test_a_killed_resume_leaves_the_job_paused_or_going_on_and_asking_again_lose
 ) -> None:
     def check(world: World) -> None:
         world.clock.time += 1_500
-        stored = world.jobs.get(key_of())
-        assert stored is not None
+        stored = world.stored()
         was_paused = stored.paused_at is not None
         job = world.resume(mode=mode)
         world.run_until(NOON + 20 * MINUTE)
@@ -153,8 +152,7 @@ def test_a_killed_pause_leaves_the_job_active_or_paused_and_loses_no_trigger() -
 
     def check(world: World) -> None:
         before = len(world.consumers.ids)
-        stored = world.jobs.get(key_of())
-        assert stored is not None
+        stored = world.stored()
         world.run_until(NOON + 6 * MINUTE)
         assert (len(world.consumers.ids) == before) == (stored.paused_at is not None)
         world.pause()

@@ -37,8 +37,7 @@ def numbered(dues: list[Instant]) -> list[tuple[Instant, int]]:
         every(17 * MINUTE_MS + 1, 239_999),
     ],
 )
-def test_each_of_a_hundred_instants_fires_once_under_its_number(dues: list[Instant]) -> None:
-    world = World()
+def test_each_of_a_hundred_instants_fires_once_under_its_number(world: World, dues: list[Instant]) -> None:
     world.put(schedule=list_of(dues))
     world.run_until(dues[-1] + MINUTE_MS)
     assert sorted(fired(world)) == numbered(dues)
@@ -67,8 +66,7 @@ def test_a_timer_carries_twenty_instants_and_stays_under_a_kilobyte() -> None:
         assert len(str(timer.series.to_item())) < 512
 
 
-def test_a_part_numbers_its_occurrences_as_the_whole_series_does() -> None:
-    world = World()
+def test_a_part_numbers_its_occurrences_as_the_whole_series_does(world: World) -> None:
     series = world.put(schedule=list_of(every(MINUTE_MS, MINUTE_MS)), repeats=45).job.series
     whole = list(series.occurrences(NOON))
     parts = list(series.parts(whole[0]))

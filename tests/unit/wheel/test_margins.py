@@ -103,8 +103,7 @@ def test_no_sweep_passes_a_timer_whose_job_is_not_committed_yet(
 
 
 @pytest.mark.parametrize("is_ahead", [True, False], ids=["delivery ahead", "api behind"])
-def test_no_trigger_is_dropped_whose_job_is_not_committed_yet(*, is_ahead: bool) -> None:
-    world = World()
+def test_no_trigger_is_dropped_whose_job_is_not_committed_yet(world: World, *, is_ahead: bool) -> None:
     if is_ahead:
         world.delivery_clock.ahead_ms = CLOCK_SKEW_MAX_MS
     else:
@@ -121,8 +120,7 @@ def test_no_trigger_is_dropped_whose_job_is_not_committed_yet(*, is_ahead: bool)
     assert len(world.consumers.ids) == 1
 
 
-def test_triggers_outlast_the_updates_that_come_while_they_wait_in_the_queue() -> None:
-    world = World()
+def test_triggers_outlast_the_updates_that_come_while_they_wait_in_the_queue(world: World) -> None:
     ledger = Ledger(world)
     world.put(schedule="@every 10s", data="0")
     for number in range(1, 21):
@@ -133,8 +131,7 @@ def test_triggers_outlast_the_updates_that_come_while_they_wait_in_the_queue() -
     assert len(world.consumers.ids) == 12
 
 
-def test_a_wheel_that_stood_still_for_days_delivers_everything_that_it_owes() -> None:
-    world = World()
+def test_a_wheel_that_stood_still_for_days_delivers_everything_that_it_owes(world: World) -> None:
     ledger = Ledger(world)
     world.put("often", schedule="@every 30m", catchup={"mode": "all"})
     world.put("once", dueTime="25h")

@@ -126,8 +126,7 @@ def test_each_revision_has_a_range_of_its_own(mode: str) -> None:
 def test_after_an_outage_catchup_of_a_paused_job_covers_only_times_before_the_pause() -> None:
     world = World(shards=1)
     world.put(schedule="@every 10m", catchup={"mode": "none"})
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert world.jobs.put(replace(job, version="paused", paused_at=NOON + 2 * HOUR), job.version)
     world.clock.time = NOON + OUTAGE
     world.tick()

@@ -203,8 +203,7 @@ def test_the_number_of_shards_is_read_once_a_minute_and_raised_where_it_is_too_l
     assert shards() == 9
 
 
-def test_delivery_functions_are_woken_in_each_fourth_minute() -> None:
-    world = World()
+def test_delivery_functions_are_woken_in_each_fourth_minute(world: World) -> None:
     told = []
     for _ in range(9):
         told.append(world.tick().woken)
@@ -218,8 +217,7 @@ def test_a_slow_lambda_delays_no_sweep() -> None:
     assert calls.index("before delivery_functions.wake") > calls.index("after timers.page")
 
 
-def test_a_tick_sweeps_though_no_delivery_function_can_be_woken() -> None:
-    world = World()
+def test_a_tick_sweeps_though_no_delivery_function_can_be_woken(world: World) -> None:
     world.put(dueTime="6m")
     world.clock.time += 4 * 60_000
 

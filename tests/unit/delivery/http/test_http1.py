@@ -1,9 +1,15 @@
+"""HTTP/1.1 over sockets that are closed when the pool that kept them is collected."""
+
+import gc
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sweephand.base.instants import INSTANT_MAX
 from sweephand.delivery.http.http1 import answer_to, retry_after_at
+from sweephand.delivery.http.sockets import BoundedSocket
 
 NOW = 1_795_262_400_123
 
@@ -107,3 +113,16 @@ def test_an_invalid_retry_after_asks_for_no_delay(header: str | None) -> None:
 def test_any_retry_after_header_is_read_as_an_instant_of_the_calendar_or_as_none(header: str) -> None:
     at = retry_after_at(header, NOW)
     assert at is None or at <= INSTANT_MAX
+
+
+def test_an_unreferenced_socket_is_closed_without_a_warning() -> None:
+    # Among objects that refer to each other Python chooses which one it finalizes first.
+    kept: dict[str, object] = {"socket": BoundedSocket()}
+    kept["itself"] = kept
+    sock = kept["socket"]
+    assert isinstance(sock, BoundedSocket)
+    descriptor = sock.fileno()
+    del sock, kept
+    gc.collect()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)

@@ -11,8 +11,7 @@ from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.model.job import EARLIER_REVISIONS_MAX
 
 
-def test_a_completed_job_that_is_written_again_had_other_due_times_before() -> None:
-    world = World()
+def test_a_completed_job_that_is_written_again_had_other_due_times_before(world: World) -> None:
     twice: dict[str, Any] = {"schedule": "R2/PT90S", "dueTime": "30s", "history": "failures"}
     world.put(**twice)
     world.run_until(NOON + HOUR_MS)
@@ -41,9 +40,8 @@ def forget_the_former_schedule(world: World) -> None:
     ],
 )
 def test_the_record_of_a_trigger_is_found_where_it_was_before_the_times_changed(
-    *, before: dict[str, Any], change: dict[str, Any], lasts_ms: int, is_kept: bool
+    world: World, *, before: dict[str, Any], change: dict[str, Any], lasts_ms: int, is_kept: bool
 ) -> None:
-    world = World()
     world.put(**{"schedule": "0 * * * * *", **before})
     world.run_until(NOON + HOUR_MS)
     given = {name: value for name, value in change.items() if value is not None}
@@ -62,8 +60,7 @@ def test_the_record_of_a_trigger_is_found_where_it_was_before_the_times_changed(
         assert at <= found.due_at <= at + lasts_ms
 
 
-def test_each_of_several_schedules_explains_the_time_in_which_it_applied() -> None:
-    world = World()
+def test_each_of_several_schedules_explains_the_time_in_which_it_applied(world: World) -> None:
     world.put(schedule="0 10 * * * *", history="failures")
     world.run_until(NOON + HOUR_MS)
     world.put(schedule="0 20 * * * *", history="failures")
@@ -103,8 +100,7 @@ def test_the_zone_and_the_rules_are_those_of_the_schedule_that_applied() -> None
     assert "An earlier definition applied then" in found.summary
 
 
-def test_a_change_without_the_former_schedule_leaves_the_question_open() -> None:
-    world = World()
+def test_a_change_without_the_former_schedule_leaves_the_question_open(world: World) -> None:
     world.put(schedule="0 10 * * * *")
     world.run_until(NOON + HOUR_MS)
     world.put(schedule="0 20 * * * *")
@@ -112,8 +108,7 @@ def test_a_change_without_the_former_schedule_leaves_the_question_open() -> None
     assert explained(world, NOON + 30 * MINUTE_MS).verdict == "not-kept"
 
 
-def test_a_revision_that_the_job_keeps_no_more_is_not_explained() -> None:
-    world = World()
+def test_a_revision_that_the_job_keeps_no_more_is_not_explained(world: World) -> None:
     world.put(schedule="* * * * *", history="failures")
     for number in range(EARLIER_REVISIONS_MAX + 2):
         world.run_until(NOON + (number + 1) * 10 * MINUTE_MS)
@@ -122,8 +117,7 @@ def test_a_revision_that_the_job_keeps_no_more_is_not_explained() -> None:
     assert explained(world, NOON + 105 * MINUTE_MS + 30_001).verdict == "not-scheduled"
 
 
-def test_a_minute_in_which_the_schedule_was_changed_belongs_to_neither() -> None:
-    world = World()
+def test_a_minute_in_which_the_schedule_was_changed_belongs_to_neither(world: World) -> None:
     world.put(schedule="0 10 * * * *")
     world.run_until(NOON + 20 * MINUTE_MS + 30_000)
     world.put(schedule="0 40 * * * *")
@@ -132,9 +126,9 @@ def test_a_minute_in_which_the_schedule_was_changed_belongs_to_neither() -> None
 
 
 def test_between_the_request_of_an_update_and_its_commit_no_schedule_applies_alone(
+    world: World,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world = World()
     world.put(schedule="0 10 * * * *")
     world.run_until(NOON + 20 * MINUTE_MS)
     timers = world.timers.put
@@ -161,9 +155,8 @@ def test_between_the_request_of_an_update_and_its_commit_no_schedule_applies_alo
     ],
 )
 def test_without_the_former_schedule_the_change_says_what_was_written_before(
-    first: dict[str, Any], words: str
+    world: World, first: dict[str, Any], words: str
 ) -> None:
-    world = World()
     world.put(**first)
     world.run_until(NOON + 30 * MINUTE_MS)
     world.put(schedule="* * * * *")

@@ -13,8 +13,7 @@ from sweephand.runs.explain.facts import VERDICTS
 
 
 @pytest.mark.parametrize("name", WAYS)
-def test_the_way_is_named_rightly(name: str) -> None:
-    world = World()
+def test_the_way_is_named_rightly(world: World, name: str) -> None:
     at = WAYS[name].bring_about(world)
     found = explained(world, at)
     assert (found.verdict, WAYS[name].words in found.summary) == (WAYS[name].verdict, True), found.summary
@@ -31,8 +30,7 @@ def test_a_job_that_never_was_is_not_found() -> None:
         explained(World(), NOON)
 
 
-def test_without_an_instant_it_is_about_the_latest_due_time() -> None:
-    world = World()
+def test_without_an_instant_it_is_about_the_latest_due_time(world: World) -> None:
     world.put(schedule="0 30 * * * *")
     world.run_until(NOON + 2 * HOUR_MS)
     found = explained(world, None)
@@ -40,8 +38,7 @@ def test_without_an_instant_it_is_about_the_latest_due_time() -> None:
     assert explained(world, NOON + HOUR_MS).verdict == "not-scheduled"
 
 
-def test_an_instant_on_a_full_minute_or_second_is_about_what_is_due_within_it() -> None:
-    world = World()
+def test_an_instant_on_a_full_minute_or_second_is_about_what_is_due_within_it(world: World) -> None:
     world.put(schedule="17 * * * * *")
     world.run_until(NOON + HOUR_MS)
     for at in (NOON + MINUTE_MS, NOON + MINUTE_MS + 17_000):
@@ -50,8 +47,7 @@ def test_an_instant_on_a_full_minute_or_second_is_about_what_is_due_within_it() 
         assert explained(world, at).verdict == "not-scheduled"
 
 
-def test_a_trigger_without_a_record_is_not_taken_for_a_later_one_of_its_minute() -> None:
-    world = World()
+def test_a_trigger_without_a_record_is_not_taken_for_a_later_one_of_its_minute(world: World) -> None:
     world.put(schedule="*/30 * * * * *", history="failures")
     world.consumers.answering = lambda attempt: Answer(
         succeeded=attempt.trigger.sequence != 3, code=503, is_final=True
@@ -63,8 +59,7 @@ def test_a_trigger_without_a_record_is_not_taken_for_a_later_one_of_its_minute()
     assert explained(world, NOON + MINUTE_MS).verdict == "not-kept"
 
 
-def test_the_nearest_due_times_are_those_around_the_trigger() -> None:
-    world = World()
+def test_the_nearest_due_times_are_those_around_the_trigger(world: World) -> None:
     world.put(schedule="0 0 * * * *", repeats=3)
     found = explained(world, NOON + 2 * HOUR_MS)
     assert (found.before, found.due_at, found.after) == (
@@ -77,8 +72,7 @@ def test_the_nearest_due_times_are_those_around_the_trigger() -> None:
     assert explained(world, NOON + HOUR_MS).before is None
 
 
-def test_a_pause_that_was_resumed_long_ago_does_not_explain_what_is_due_after_it() -> None:
-    world = World()
+def test_a_pause_that_was_resumed_long_ago_does_not_explain_what_is_due_after_it(world: World) -> None:
     world.put(schedule="0 * * * * *")
     world.pause()
     world.run_until(NOON + 10 * MINUTE_MS)
@@ -87,8 +81,7 @@ def test_a_pause_that_was_resumed_long_ago_does_not_explain_what_is_due_after_it
     assert explained(world, NOON + 30 * MINUTE_MS).verdict == "delivered"
 
 
-def test_the_evidence_of_a_pause_is_the_pause_and_not_an_update_after_it() -> None:
-    world = World()
+def test_the_evidence_of_a_pause_is_the_pause_and_not_an_update_after_it(world: World) -> None:
     at = WAYS["the_job_was_paused_just_before_the_delivery"].bring_about(world)
     world.patch(description="another text")
     found = explained(world, at)
@@ -98,8 +91,7 @@ def test_the_evidence_of_a_pause_is_the_pause_and_not_an_update_after_it() -> No
 
 @pytest.mark.parametrize("count", [2, 150])
 @pytest.mark.parametrize("failed_index", [0, 1])
-def test_of_a_batch_it_is_about_the_first_trigger(count: int, failed_index: int) -> None:
-    world = World()
+def test_of_a_batch_it_is_about_the_first_trigger(world: World, count: int, failed_index: int) -> None:
     world.put(schedule="@hourly", batch={"count": count}, retry={"maxAttempts": 1})
     world.consumers.answering = lambda attempt: Answer(
         succeeded=attempt.trigger.index != failed_index, code=200
@@ -110,8 +102,7 @@ def test_of_a_batch_it_is_about_the_first_trigger(count: int, failed_index: int)
     assert (found.run.index, found.verdict) == (0, "delivered" if failed_index else "failed")
 
 
-def test_a_first_trigger_without_a_record_is_not_taken_for_another_one_of_its_batch() -> None:
-    world = World()
+def test_a_first_trigger_without_a_record_is_not_taken_for_another_one_of_its_batch(world: World) -> None:
     world.put(schedule="@hourly", batch={"count": 3}, retry={"maxAttempts": 1}, history="failures")
     world.consumers.answering = lambda attempt: Answer(succeeded=attempt.trigger.index != 1, code=200)
     world.run_until(NOON + HOUR_MS + MINUTE_MS)
@@ -119,8 +110,7 @@ def test_a_first_trigger_without_a_record_is_not_taken_for_another_one_of_its_ba
     assert (found.verdict, found.run) == ("not-kept", None)
 
 
-def test_a_misfire_that_has_a_record_of_its_own_is_not_counted() -> None:
-    world = World()
+def test_a_misfire_that_has_a_record_of_its_own_is_not_counted(world: World) -> None:
     world.put(schedule="0 0 13 * * *", catchup={"mode": "none", "window": "5m"})
     world.run_until(NOON + 2 * HOUR_MS, ticking=False)
     world.run_until(NOON + 2 * HOUR_MS + 10 * MINUTE_MS)
@@ -129,8 +119,7 @@ def test_a_misfire_that_has_a_record_of_its_own_is_not_counted() -> None:
     assert "One record" not in found.summary
 
 
-def test_an_update_that_leaves_the_times_as_they_are_hides_no_earlier_trigger() -> None:
-    world = World()
+def test_an_update_that_leaves_the_times_as_they_are_hides_no_earlier_trigger(world: World) -> None:
     world.put(schedule="0 0 * * * *")
     world.run_until(NOON + 2 * HOUR_MS + MINUTE_MS)
     world.patch(description="another text")
@@ -140,8 +129,7 @@ def test_an_update_that_leaves_the_times_as_they_are_hides_no_earlier_trigger() 
     assert explained(world, NOON + HOUR_MS + 30 * MINUTE_MS).verdict == "not-scheduled"
 
 
-def test_a_run_of_an_earlier_schedule_is_found_at_its_due_time() -> None:
-    world = World()
+def test_a_run_of_an_earlier_schedule_is_found_at_its_due_time(world: World) -> None:
     world.put(schedule="0 0 * * * *")
     world.run_until(NOON + HOUR_MS + MINUTE_MS)
     world.put(schedule="0 30 2 * * *")
@@ -150,8 +138,7 @@ def test_a_run_of_an_earlier_schedule_is_found_at_its_due_time() -> None:
     assert (found.verdict, found.run is not None and found.run.due_at) == ("delivered", NOON + HOUR_MS)
 
 
-def test_a_standstill_of_today_does_not_explain_why_a_trigger_of_yesterday_was_late() -> None:
-    world = World()
+def test_a_standstill_of_today_does_not_explain_why_a_trigger_of_yesterday_was_late(world: World) -> None:
     world.put(schedule="0 * * * * *")
     world.clock.time = NOON + MINUTE_MS + 20_000
     world.run_until(NOON + HOUR_MS)
@@ -163,8 +150,7 @@ def test_a_standstill_of_today_does_not_explain_why_a_trigger_of_yesterday_was_l
     assert "switched off" not in found.summary
 
 
-def test_what_the_stack_skips_when_it_is_on_again_was_not_promised_before() -> None:
-    world = World()
+def test_what_the_stack_skips_when_it_is_on_again_was_not_promised_before(world: World) -> None:
     world.put(schedule="0 * * * * *")
     world.tick()
     world.is_enabled = False
@@ -176,8 +162,7 @@ def test_what_the_stack_skips_when_it_is_on_again_was_not_promised_before() -> N
     assert explained(world, NOON + 30 * MINUTE_MS).verdict == "misfire"
 
 
-def test_the_runs_of_a_deleted_job_are_explained() -> None:
-    world = World()
+def test_the_runs_of_a_deleted_job_are_explained(world: World) -> None:
     world.put(schedule="0 0 * * * *")
     world.run_until(NOON + HOUR_MS + MINUTE_MS)
     world.delete()
@@ -192,8 +177,7 @@ def test_no_next_attempt_is_announced_that_does_not_come() -> None:
         assert found.next_step in (None, "The resume lets the trigger go on.")
 
 
-def test_a_redrive_is_advised_only_while_the_job_is_there() -> None:
-    world = World()
+def test_a_redrive_is_advised_only_while_the_job_is_there(world: World) -> None:
     at = WAYS["the_consumer_refused_it"].bring_about(world)
     assert explained(world, at).next_step == "A redrive tries it again."
     world.delete()
@@ -201,8 +185,7 @@ def test_a_redrive_is_advised_only_while_the_job_is_there() -> None:
     assert (found.verdict, found.next_step) == ("failed", None)
 
 
-def test_changes_that_were_not_all_kept_are_not_guessed() -> None:
-    world = World()
+def test_changes_that_were_not_all_kept_are_not_guessed(world: World) -> None:
     world.put(schedule="0 0 * * * *", history="failures")
     world.run_until(NOON + HOUR_MS + MINUTE_MS)
     world.patch(description="x")
@@ -212,8 +195,7 @@ def test_changes_that_were_not_all_kept_are_not_guessed() -> None:
 
 
 @pytest.mark.parametrize("ahead_ms", [90_000, 2 * HOUR_MS + 30 * MINUTE_MS])
-def test_a_paused_job_is_not_said_to_fire_next(ahead_ms: int) -> None:
-    world = World()
+def test_a_paused_job_is_not_said_to_fire_next(world: World, ahead_ms: int) -> None:
     world.put(schedule="0 0 * * * *")
     assert explained(world, NOON + ahead_ms).next_step == "The job fires."
     world.pause()
@@ -221,8 +203,7 @@ def test_a_paused_job_is_not_said_to_fire_next(ahead_ms: int) -> None:
     assert found.next_step == "The job is paused. The resume decides whether it fires."
 
 
-def test_a_pause_whose_change_was_not_kept_is_not_said_to_fire_next() -> None:
-    world = World()
+def test_a_pause_whose_change_was_not_kept_is_not_said_to_fire_next(world: World) -> None:
     world.put(schedule="0 0 * * * *")
     world.pause()
     world.put(schedule="0 0 * * * *", description="changed since")

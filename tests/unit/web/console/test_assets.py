@@ -35,8 +35,7 @@ def test_the_page_loads_its_files_by_relative_addresses_with_their_hashes() -> N
     assert all(not each.startswith(("/", "http")) for each in loaded)
 
 
-def test_a_file_is_kept_for_ever_and_the_page_is_not() -> None:
-    client = Client()
+def test_a_file_is_kept_for_ever_and_the_page_is_not(client: Client) -> None:
     assert client.send("GET", "/console", caller=None).headers["cache-control"] == "no-cache"
     for name in assets.names().values():
         kept = client.send("GET", f"/console/{name}", caller=None).headers["cache-control"]

@@ -133,8 +133,7 @@ def test_without_a_caller_only_open_calls_are_answered(auth: Auth, caller: Mappi
 
 
 @pytest.mark.parametrize("auth", MODES, ids=lambda auth: auth.mode)
-def test_the_token_of_a_run_reports_on_the_run_in_every_mode(auth: Auth) -> None:
-    world = World()
+def test_the_token_of_a_run_reports_on_the_run_in_every_mode(world: World, auth: Auth) -> None:
     client = Client(world, auth=auth)
     Client(world).put(job={**JOB, "dueTime": "10s", "completion": "async"})
     worker = Worker(world)

@@ -144,9 +144,8 @@ def test_an_invalid_job_names_every_field_and_is_not_stored(job: Any, pointers: 
     ("job", "pointers"), [each for each in INVALID if isinstance(each[0], dict) and "name" not in each[0]]
 )
 def test_a_bulk_call_refuses_an_invalid_job_with_the_same_pointers_as_a_put(
-    job: Any, pointers: list[str]
+    client: Client, job: Any, pointers: list[str]
 ) -> None:
-    client = Client()
     jobs = [{"name": "a", **JOB}, {**job, "name": "b"}, {"name": "c", **JOB}]
     results = client.send("POST", "/v1/namespaces/ns/jobs", {"jobs": jobs}).json["results"]
     assert [each["status"] for each in results] == [201, 422, 201]
@@ -194,8 +193,7 @@ def test_a_body_that_is_not_json_is_400(method: str, url: str, text: str | bytes
     assert refused.json["type"] == "urn:sweephand:problem:malformed"
 
 
-def test_a_body_that_is_not_base64_is_400() -> None:
-    client = Client()
+def test_a_body_that_is_not_base64_is_400(client: Client) -> None:
     event = event_of("PUT", PUT, body="@@@", headers={"content-type": "application/json"})
     assert client.handler({**event, "isBase64Encoded": True}, None)["statusCode"] == 400
 
@@ -218,15 +216,13 @@ def test_a_content_type_other_than_json_is_415(content_type: str, status: int) -
     assert Client().put(headers={"content-type": content_type}).status == status
 
 
-def test_a_body_without_a_content_type_is_415_even_if_it_is_too_large() -> None:
-    client = Client()
+def test_a_body_without_a_content_type_is_415_even_if_it_is_too_large(client: Client) -> None:
     event = event_of("PUT", PUT, body="x" * (BODY_BYTES_MAX + 1))
     assert client.handler(event, None)["statusCode"] == 415
 
 
 @pytest.mark.parametrize("url", [PUT, "/v1/namespaces/ns/jobs"])
-def test_a_body_over_the_limit_is_413(url: str) -> None:
-    client = Client()
+def test_a_body_over_the_limit_is_413(client: Client, url: str) -> None:
     body = "\u00e9" * (BODY_BYTES_MAX // 2 + 1)
     refused = client.send("PUT" if url == PUT else "POST", url, text=json.dumps(body, ensure_ascii=False))
     assert refused.status == 413
@@ -234,8 +230,7 @@ def test_a_body_over_the_limit_is_413(url: str) -> None:
     assert client.send("PUT", PUT, text=b" " * (BODY_BYTES_MAX + 1)).status == 413
 
 
-def test_data_over_the_limit_is_413_and_at_the_limit_is_not() -> None:
-    client = Client()
+def test_data_over_the_limit_is_413_and_at_the_limit_is_not(client: Client) -> None:
     assert client.put(job={**JOB, "data": "x" * (DATA_BYTES_MAX - 2)}).status == 201
     refused = client.put(job={**JOB, "data": "x" * (DATA_BYTES_MAX - 1)})
     assert (refused.status, refused.pointers) == (413, ["/data"])
@@ -296,8 +291,7 @@ def padded(length: int) -> dict[str, object]:
     return {**with_target(headers={"x-pad": '"' * length}), "labels": labels}
 
 
-def test_a_page_of_the_largest_jobs_fits_into_an_answer() -> None:
-    client = Client()
+def test_a_page_of_the_largest_jobs_fits_into_an_answer(client: Client) -> None:
     room = (DEFINITION_BYTES_MAX - len(json.dumps(padded(0), separators=(",", ":")))) // 2
     refused = client.put(job=padded(room + 1))
     assert (refused.status, refused.pointers) == (422, [""])

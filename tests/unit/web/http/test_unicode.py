@@ -125,8 +125,7 @@ def test_a_text_is_the_same_whether_it_is_written_as_escape_sequences_or_in_utf_
 
 
 @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
-def test_a_consumer_gets_data_with_an_odd_text_as_equal_json(text: str) -> None:
-    client = Client()
+def test_a_consumer_gets_data_with_an_odd_text_as_equal_json(client: Client, text: str) -> None:
     client.put(job={"dueTime": "10s", "target": TARGET, "data": {text: [text]}})
     client.world.run_until(NOON + 11_000)
     (attempt,) = client.world.consumers.attempts
@@ -134,8 +133,7 @@ def test_a_consumer_gets_data_with_an_odd_text_as_equal_json(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
-def test_an_odd_text_in_a_header_is_refused_or_sent_as_it_is(text: str) -> None:
-    client = Client()
+def test_an_odd_text_in_a_header_is_refused_or_sent_as_it_is(client: Client, text: str) -> None:
     written = client.put(job={**JOB, "target": {**TARGET, "headers": {"x-odd": text}}})
     is_latin = all(each == "\t" or " " <= each <= "~" or "\x80" <= each <= "\xff" for each in text)
     if is_latin and "{{" not in text:
@@ -148,8 +146,7 @@ def test_an_odd_text_in_a_header_is_refused_or_sent_as_it_is(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
-def test_an_odd_text_as_a_name_is_refused_and_leaves_nothing_behind(text: str) -> None:
-    client = Client()
+def test_an_odd_text_as_a_name_is_refused_and_leaves_nothing_behind(client: Client, text: str) -> None:
     for url, body in (
         (f"{JOBS}/{quote(text, safe='')}", JOB),
         (f"/v1/namespaces/{quote(text, safe='')}/jobs/job", JOB),
@@ -168,8 +165,7 @@ def test_an_odd_text_as_a_name_is_refused_and_leaves_nothing_behind(text: str) -
 
 
 @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
-def test_a_list_is_filtered_by_the_very_code_points_of_a_label(text: str) -> None:
-    client = Client()
+def test_a_list_is_filtered_by_the_very_code_points_of_a_label(client: Client, text: str) -> None:
     client.put("odd", {**JOB, "labels": {"of": text}})
     client.put("other", {**JOB, "labels": {"of": unicodedata.normalize("NFKC", text).casefold() + "."}})
     for encoded in (quote(f"of:{text}", safe=""), quote_plus(f"of:{text}")):
@@ -177,8 +173,7 @@ def test_a_list_is_filtered_by_the_very_code_points_of_a_label(text: str) -> Non
         assert [each["name"] for each in found] == ["odd"]
 
 
-def test_composed_and_decomposed_letters_are_two_labels_of_one_job() -> None:
-    client = Client()
+def test_composed_and_decomposed_letters_are_two_labels_of_one_job(client: Client) -> None:
     labels = {"caf\u00e9": "NFC", "cafe\u0301": "NFD"}
     assert client.put(job={**JOB, "labels": labels}).status == 201
     assert client.get().json["labels"] == labels
@@ -186,8 +181,7 @@ def test_composed_and_decomposed_letters_are_two_labels_of_one_job() -> None:
     assert client.send("GET", f"{JOBS}?label=caf%C3%A9:NFD").json["items"] == []
 
 
-def test_a_plus_in_a_query_is_a_space_and_an_encoded_one_is_a_plus() -> None:
-    client = Client()
+def test_a_plus_in_a_query_is_a_space_and_an_encoded_one_is_a_plus(client: Client) -> None:
     client.put("space", {**JOB, "labels": {"of": "a b"}})
     client.put("plus", {**JOB, "labels": {"of": "a+b"}})
     for query, name in (("a+b", "space"), ("a%20b", "space"), ("a%2Bb", "plus"), ("a%2bb", "plus")):
@@ -206,8 +200,7 @@ def test_a_plus_in_a_query_is_a_space_and_an_encoded_one_is_a_plus() -> None:
         "prefix=%F8%88%80%80%80",
     ],
 )
-def test_a_query_that_is_not_utf_8_is_refused(query: str) -> None:
-    client = Client()
+def test_a_query_that_is_not_utf_8_is_refused(client: Client, query: str) -> None:
     client.put("odd", {**JOB, "labels": {"of": "\ufffd"}})
     for method in ("GET", "DELETE"):
         refused = client.send(method, f"{JOBS}?{query}")
@@ -241,8 +234,7 @@ def test_a_query_that_is_not_utf_8_is_refused(query: str) -> None:
         "%EF%BD%8A%EF%BD%8F%EF%BD%82",
     ],
 )
-def test_a_path_with_an_odd_name_is_refused_and_finds_no_other_job(name: str) -> None:
-    client = Client()
+def test_a_path_with_an_odd_name_is_refused_and_finds_no_other_job(client: Client, name: str) -> None:
     client.put()
     for method, body in (("PUT", JOB), ("GET", None), ("PATCH", {"repeats": 2}), ("DELETE", None)):
         refused = client.send(method, f"{JOBS}/{name}", body)
@@ -251,8 +243,7 @@ def test_a_path_with_an_odd_name_is_refused_and_finds_no_other_job(name: str) ->
 
 
 @pytest.mark.parametrize("name", ["a+b", "a%2Bb", "a=b@c:d~e", "%6A%6F%62", "...", "-", "~"])
-def test_a_name_in_a_path_is_what_its_percent_encoding_says(name: str) -> None:
-    client = Client()
+def test_a_name_in_a_path_is_what_its_percent_encoding_says(client: Client, name: str) -> None:
     assert client.send("PUT", f"{JOBS}/{name}", JOB).status == 201
     decoded = {"a%2Bb": "a+b", "%6A%6F%62": "job"}.get(name, name)
     assert [each["name"] for each in client.send("GET", JOBS).json["items"]] == [decoded]
@@ -262,8 +253,7 @@ def test_a_name_in_a_path_is_what_its_percent_encoding_says(name: str) -> None:
     "number",
     ["-0", "-0.0", "0.10", "1e999", "-1E-999", "1E+2", "123456789012345678901234567890.50", "9" * 400],
 )
-def test_a_number_in_data_leaves_as_it_came(number: str) -> None:
-    client = Client()
+def test_a_number_in_data_leaves_as_it_came(client: Client, number: str) -> None:
     job = {"dueTime": "10s", "target": TARGET, "data": "NUMBER"}
     text = json.dumps(job).replace('"NUMBER"', f'{{"n": [ {number} ]}}')
     assert client.put(job=None, text=text).status == 201
@@ -274,8 +264,7 @@ def test_a_number_in_data_leaves_as_it_came(number: str) -> None:
 
 @pytest.mark.parametrize("number", ["-0", "1e999", "-1e999", "9" * 400, "1e-1", "0.5", "1e20"])
 @pytest.mark.parametrize("field", ['"repeats": N', '"retry": {"maxAttempts": N}', '"batch": {"count": N}'])
-def test_a_number_that_a_field_cannot_have_is_refused(field: str, number: str) -> None:
-    client = Client()
+def test_a_number_that_a_field_cannot_have_is_refused(client: Client, field: str, number: str) -> None:
     job = json.dumps(JOB)[:-1] + f", {field.replace('N', number)}}}"
     assert client.put(job=None, text=job).status == 422
     assert client.get().status == 404
@@ -305,9 +294,8 @@ def test_a_number_that_a_field_cannot_have_is_refused(field: str, number: str) -
 )
 @pytest.mark.parametrize(("method", "url"), [("PUT", JOB_URL), ("PATCH", JOB_URL), ("POST", JOBS)])
 def test_a_body_that_readers_would_read_differently_is_refused_with_400(
-    method: str, url: str, body: bytes
+    client: Client, method: str, url: str, body: bytes
 ) -> None:
-    client = Client()
     client.put()
     before = client.get().text
     refused = client.send(method, url, text=body)
@@ -316,7 +304,6 @@ def test_a_body_that_readers_would_read_differently_is_refused_with_400(
     assert client.get().text == before
 
 
-def test_a_byte_order_mark_before_a_body_is_ignored() -> None:
-    client = Client()
+def test_a_byte_order_mark_before_a_body_is_ignored(client: Client) -> None:
     assert client.put(job=None, text=b"\xef\xbb\xbf" + json.dumps(JOB).encode()).status == 201
     assert client.put(job=JOB).status == 200

@@ -1,4 +1,4 @@
-"""The operation that looks for timers and messages that were lost."""
+"""The operations that look for lost timers and messages, and that arm every job again."""
 
 from typing import Any
 
@@ -9,8 +9,10 @@ from tests.fakes.world import NOON, World
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.model.attempt import Answer
 from sweephand.model.job import JobKey
+from sweephand.model.timer import OccurrenceTimer
 from sweephand.runs import audit as auditing
 from sweephand.runs import audit_findings
+from sweephand.runs import rebuild as rebuilding
 from sweephand.web.http import cursor
 
 URL = "/v1/audit"
@@ -127,3 +129,83 @@ def test_an_audit_after_a_lost_table_finds_nothing_that_a_rebuild_has_armed(clie
     client.world.lose_timers()
     assert client.send("POST", "/v1/rebuild", {"since": "2026-11-21T11:59:00Z"}).json["timers"] == 3
     assert audited(client)["timers"] == []
+
+
+REBUILD = "/v1/rebuild"
+SINCE = "2026-11-21T11:59:00Z"
+
+
+@pytest.fixture
+def emptied() -> Client:
+    """A stack that has lost the timers of two jobs in one namespace, and of one in another."""
+    world = World()
+    world.limits_namespaces = True
+    emptied = Client(world)
+    emptied.put("a")
+    emptied.put("b")
+    emptied.send("PUT", "/v1/namespaces/elsewhere/jobs/c", {"dueTime": "1h", "target": TARGET})
+    world.lose_timers()
+    return emptied
+
+
+def rebuilt(emptied: Client, **body: Any) -> Any:
+    answer = emptied.send("POST", REBUILD, {"since": SINCE, **body})
+    assert answer.status == 200, answer
+    return answer.json
+
+
+def test_an_admin_of_every_namespace_rebuilds_all_of_them(emptied: Client) -> None:
+    assert rebuilt(emptied) == {"jobs": 3, "timers": 3, "runs": 0, "failed": []}
+    timers = emptied.world.timers.everything()
+    assert {each.key.name for each in timers if isinstance(each, OccurrenceTimer)} == {"a", "b", "c"}
+
+
+def test_an_admin_may_choose_one_namespace_and_the_key_of_one_rebuilds_that_one(emptied: Client) -> None:
+    assert rebuilt(emptied, namespace="elsewhere")["jobs"] == 1
+    assert emptied.send("POST", REBUILD, {"since": SINCE}, caller=NS_ADMIN).json["jobs"] == 2
+    assert (
+        emptied.send("POST", REBUILD, {"since": SINCE, "namespace": "ns"}, caller=NS_ADMIN).json["jobs"] == 2
+    )
+
+
+def test_a_cursor_of_a_rebuild_goes_on_behind_the_last_job(
+    emptied: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rebuilding, "BULK_EXAMINED_MAX", 1)
+    monkeypatch.setattr(rebuilding, "PAGE_MAX", 1)
+    first = rebuilt(emptied)
+    second = rebuilt(emptied, cursor=first["nextCursor"])
+    assert (first["timers"], second["timers"]) == (1, 1)
+    assert len(emptied.world.timers.everything()) == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"since": "yesterday"}, "/since"),
+        ({"since": "2026-11-21T13:00:00Z"}, "/since"),
+        ({"since": "2026-11-07T11:59:00Z"}, "/since"),
+        ({"namespace": "ns"}, "/since"),
+        ({"since": SINCE, "namespace": "a b"}, "/namespace"),
+        ({"since": SINCE, "cursor": "x"}, "/cursor"),
+        ({"since": SINCE, "cursor": cursor.encode("rebuild", "ns")}, "/cursor"),
+        ({"since": SINCE, "namespace": "ns", "cursor": cursor.encode("rebuild", "o#a#")}, "/cursor"),
+        ({"since": SINCE, "until": SINCE}, "/until"),
+    ],
+)
+def test_bad_input_of_a_rebuild_is_refused_and_writes_nothing(
+    emptied: Client, body: Any, pointer: str
+) -> None:
+    refused = emptied.send("POST", REBUILD, body)
+    assert refused.status == 422
+    assert refused.pointers == [pointer]
+    assert not emptied.world.timers.everything()
+
+
+def test_a_rebuild_of_a_namespace_that_the_key_does_not_open_is_refused(emptied: Client) -> None:
+    for body in ({"namespace": "elsewhere"}, {"cursor": cursor.encode("rebuild", "elsewhere#a##")}):
+        assert emptied.send("POST", REBUILD, {"since": SINCE, **body}, caller=NS_ADMIN).status == 403
+    assert not emptied.world.timers.everything()
+    assert (
+        emptied.send("POST", REBUILD, {"since": SINCE, "namespace": "elsewhere"}, caller=ADMIN).status == 200
+    )

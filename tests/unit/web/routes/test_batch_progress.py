@@ -97,8 +97,7 @@ def test_a_batch_by_hand_has_the_name_of_its_runs_without_the_index_and_the_trig
     assert (shown(client, name)["state"], shown(client, name)["succeeded"]) == ("succeeded", 3)
 
 
-def test_batches_are_listed_from_the_newest_on() -> None:
-    client = Client()
+def test_batches_are_listed_from_the_newest_on(client: Client) -> None:
     client.put(job={"schedule": "@every 1h", "target": TARGET, "batch": {"count": 2, "window": "1m"}})
     assert client.send("GET", f"{URL}/batches").json == {"items": []}
     client.world.run_until(NOON + 3 * HOUR_MS + SECOND_MS)
@@ -192,8 +191,7 @@ def test_the_runs_of_a_batch_are_not_found_after_a_change_of_their_records() -> 
     assert shown(client)["succeeded"] == 6
 
 
-def test_a_batch_by_hand_in_a_pause_is_shown_after_the_resume() -> None:
-    client = Client()
+def test_a_batch_by_hand_in_a_pause_is_shown_after_the_resume(client: Client) -> None:
     client.put(job={"schedule": "@every 10m", "target": TARGET, "batch": {"count": 3, "window": "1m"}})
     client.send("POST", f"{URL}/pause", {})
     client.world.clock.time += 15 * MINUTE_MS

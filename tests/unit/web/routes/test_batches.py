@@ -12,8 +12,7 @@ URL = "/v1/namespaces/ns/jobs/job"
 ONCE = {"dueTime": "10s", "target": TARGET}
 
 
-def test_a_batch_is_stored_and_shown_as_it_was_written() -> None:
-    client = Client()
+def test_a_batch_is_stored_and_shown_as_it_was_written(client: Client) -> None:
     written = {**JOB, "schedule": "@every 2h", "batch": {"count": 50_000, "window": "PT1H"}}
     assert client.put(job=written).status == 201
     assert client.get().json["batch"] == {"count": 50_000, "window": "PT1H"}
@@ -51,9 +50,8 @@ def test_a_batch_out_of_range_is_refused_with_its_pointer(batch: Any, pointer: s
     ],
 )
 def test_a_window_that_is_not_shorter_than_the_period_is_refused_with_the_period(
-    schedule: Any, window: str, shortest: str
+    client: Client, schedule: Any, window: str, shortest: str
 ) -> None:
-    client = Client()
     job = {"schedule": schedule, "target": TARGET, "batch": {"count": 5, "window": window}}
     refused = client.put(job=job)
     assert (refused.status, refused.pointers) == (422, ["/batch/window"])
@@ -81,8 +79,7 @@ def test_a_field_that_a_batch_cannot_have_is_refused(field: str, value: Any) -> 
     assert (refused.status, refused.pointers) == (422, [f"/{field}"])
 
 
-def test_a_patch_of_the_schedule_is_judged_against_the_stored_window() -> None:
-    client = Client()
+def test_a_patch_of_the_schedule_is_judged_against_the_stored_window(client: Client) -> None:
     client.put(job={**JOB, "schedule": "@every 2h", "batch": {"count": 5, "window": "1h"}})
     refused = client.send("PATCH", URL, {"schedule": "@every 30m"})
     assert (refused.status, refused.pointers) == (422, ["/batch/window"])
@@ -90,8 +87,7 @@ def test_a_patch_of_the_schedule_is_judged_against_the_stored_window() -> None:
     assert "batch" not in client.get().json
 
 
-def test_repeating_a_put_while_the_only_batch_runs_begins_no_second_one() -> None:
-    client = Client()
+def test_repeating_a_put_while_the_only_batch_runs_begins_no_second_one(client: Client) -> None:
     client.put(job={**ONCE, "batch": {"count": 60, "window": "1h"}})
     client.world.run_until(NOON + 10 * MINUTE_MS)
     assert client.put(job={**ONCE, "batch": {"count": 60, "window": "1h"}}).status == 200
@@ -102,8 +98,7 @@ def test_repeating_a_put_while_the_only_batch_runs_begins_no_second_one() -> Non
     assert {each.body for each in client.world.consumers.attempts} == {b"null", b"1"}
 
 
-def test_consumers_learn_the_index_and_the_due_time_of_the_occurrence() -> None:
-    client = Client()
+def test_consumers_learn_the_index_and_the_due_time_of_the_occurrence(client: Client) -> None:
     client.put(job={**ONCE, "batch": {"count": 3, "window": "30s"}})
     client.world.run_until(NOON + MINUTE_MS)
     made = client.world.consumers.attempts
@@ -115,8 +110,7 @@ def test_consumers_learn_the_index_and_the_due_time_of_the_occurrence() -> None:
     assert [each.sent_at - NOON for each in made] == [10_000, 20_000, 30_000]
 
 
-def test_a_trigger_by_hand_begins_a_whole_batch_with_its_data_also_of_a_paused_job() -> None:
-    client = Client()
+def test_a_trigger_by_hand_begins_a_whole_batch_with_its_data_also_of_a_paused_job(client: Client) -> None:
     client.put(job={"target": TARGET, "batch": {"count": 20, "window": "20m"}})
     client.send("POST", f"{URL}/pause")
     made = client.send("POST", f"{URL}/trigger", {"data": {"a": 1}})
@@ -130,8 +124,7 @@ def test_a_trigger_by_hand_begins_a_whole_batch_with_its_data_also_of_a_paused_j
     assert len({each.trigger.id for each in attempts}) == 20
 
 
-def test_two_batches_by_hand_at_one_instant_are_both_delivered() -> None:
-    client = Client()
+def test_two_batches_by_hand_at_one_instant_are_both_delivered(client: Client) -> None:
     client.put(job={"target": TARGET, "batch": {"count": 20, "window": "20m"}})
     for _ in range(2):
         client.send("POST", f"{URL}/trigger")
@@ -139,8 +132,7 @@ def test_two_batches_by_hand_at_one_instant_are_both_delivered() -> None:
     assert len(set(client.world.consumers.ids)) == len(client.world.consumers.ids) == 40
 
 
-def test_a_backfill_makes_whole_batches() -> None:
-    client = Client()
+def test_a_backfill_makes_whole_batches(client: Client) -> None:
     client.put(job={**JOB, "schedule": "0 * * * *", "batch": {"count": 4, "window": "40m"}})
     client.world.clock.time = NOON + 10 * MINUTE_MS
     client.send("POST", f"{URL}/pause")
@@ -157,8 +149,7 @@ def test_a_backfill_makes_whole_batches() -> None:
     assert last.trigger.run_id == made.json["lastId"]
 
 
-def test_a_chain_begins_a_whole_batch_with_the_notification_as_its_data() -> None:
-    client = Client()
+def test_a_chain_begins_a_whole_batch_with_the_notification_as_its_data(client: Client) -> None:
     client.put("mails", job={"target": TARGET, "batch": {"count": 8, "window": "8m"}})
     client.put("export", job={**ONCE, "onComplete": {"type": "job", "name": "mails", "when": "succeeded"}})
     client.world.run_until(NOON + 20 * MINUTE_MS)
@@ -167,8 +158,7 @@ def test_a_chain_begins_a_whole_batch_with_the_notification_as_its_data() -> Non
     assert {b'"job":"export"' in each.body for each in of_mails} == {True}
 
 
-def test_a_pause_holds_a_batch_in_its_middle_and_a_resume_completes_it() -> None:
-    client = Client()
+def test_a_pause_holds_a_batch_in_its_middle_and_a_resume_completes_it(client: Client) -> None:
     client.put(job={**ONCE, "batch": {"count": 30, "window": "30m"}})
     client.world.run_until(NOON + 12 * MINUTE_MS)
     client.send("POST", f"{URL}/pause")

@@ -172,8 +172,7 @@ def test_invalid_fields_for_asynchronous_completion_are_refused(written: Any, po
     assert (refused.status, refused.pointers) == (422, pointers)
 
 
-def test_a_job_shows_its_fields_for_asynchronous_completion() -> None:
-    client = Client()
+def test_a_job_shows_its_fields_for_asynchronous_completion(client: Client) -> None:
     client.put(job={**JOB, "heartbeatTimeout": "1m", "maxRunTime": "2h"})
     shown = client.get(caller=ADMIN).json
     assert (shown["completion"], shown["heartbeatTimeout"], shown["maxRunTime"]) == ("async", "1m", "2h")

@@ -38,8 +38,7 @@ def page_limits(client: Client, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return limits
 
 
-def test_a_forecast_counts_the_triggers_of_each_hour_of_the_next_day() -> None:
-    client = Client()
+def test_a_forecast_counts_the_triggers_of_each_hour_of_the_next_day(client: Client) -> None:
     client.put("hourly", JOB)
     client.put("once", {"dueTime": rfc3339(NOON + 90 * MINUTE_MS), "target": TARGET})
     client.put("mails", {"dueTime": "2h", "target": TARGET, "batch": {"count": 1_000, "window": "2h"}})
@@ -53,8 +52,7 @@ def test_a_forecast_counts_the_triggers_of_each_hour_of_the_next_day() -> None:
     assert "nextCursor" not in found
 
 
-def test_a_paused_job_is_counted_as_paused_and_nothing_of_it_is_due() -> None:
-    client = Client()
+def test_a_paused_job_is_counted_as_paused_and_nothing_of_it_is_due(client: Client) -> None:
     client.put("a", JOB)
     client.put("b", JOB)
     client.send("POST", "/v1/namespaces/ns/jobs/a/pause", {})
@@ -63,8 +61,7 @@ def test_a_paused_job_is_counted_as_paused_and_nothing_of_it_is_due() -> None:
     assert [each["triggers"] for each in found["buckets"]] == [23]
 
 
-def test_a_forecast_is_of_the_jobs_that_prefix_and_labels_select() -> None:
-    client = Client()
+def test_a_forecast_is_of_the_jobs_that_prefix_and_labels_select(client: Client) -> None:
     for name, team in (("a-1", "ops"), ("a-2", "web"), ("b-1", "ops")):
         client.put(name, {**JOB, "labels": {"team": team}})
     assert [forecast(client, query)["jobs"] for query in ("", "?prefix=a-", "?label=team:ops&prefix=a-")] == [
@@ -74,11 +71,9 @@ def test_a_forecast_is_of_the_jobs_that_prefix_and_labels_select() -> None:
     ]
 
 
-def test_a_forecast_of_many_jobs_comes_in_parts_that_add_up() -> None:
-    client = Client()
+def test_a_forecast_of_many_jobs_comes_in_parts_that_add_up(client: Client) -> None:
     client.put("a", JOB)
-    stored = client.world.jobs.get(JobKey("ns", "a"))
-    assert stored is not None
+    stored = client.world.stored("a")
     for number in range(2 * BULK_EXAMINED_MAX):
         client.world.jobs.put(replace(stored, key=JobKey("ns", f"a-{number:04d}")), None)
     counted = triggers = calls = 0
@@ -93,8 +88,7 @@ def test_a_forecast_of_many_jobs_comes_in_parts_that_add_up() -> None:
     assert calls == 3
 
 
-def test_a_forecast_reads_all_jobs_of_a_call_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    client = Client()
+def test_a_forecast_reads_all_jobs_of_a_call_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     client.put("a", JOB)
     limits = page_limits(client, monkeypatch)
     assert forecast(client)["jobs"] == 1
@@ -121,8 +115,7 @@ def test_a_forecast_that_takes_too_long_goes_on_in_the_next_call(monkeypatch: py
 def fill(client: Client, schedules: list[str]) -> None:
     """Store a job for each schedule: `a-0000` and so on."""
     client.put("a", JOB)
-    stored = client.world.jobs.get(JobKey("ns", "a"))
-    assert stored is not None
+    stored = client.world.stored("a")
     client.world.jobs.delete(stored)
     for number, schedule in enumerate(schedules):
         job = replace(
@@ -142,9 +135,9 @@ def parts(client: Client, query: str) -> list[Any]:
 
 
 def test_a_forecast_of_jobs_that_fire_every_second_comes_in_parts_that_add_up(
+    client: Client,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client = Client()
     fill(client, ["* * * * * *", "@every 1s", "0 * * * *", "17 4 1 1 *"] * 8)
     limits = page_limits(client, monkeypatch)
     found = parts(client, "bucket=1m")
@@ -178,8 +171,7 @@ def test_each_call_counts_a_job_however_much_it_takes(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("schedule", [f"0 0 0 {'1,' * 480}1 * *", "* * * * * *"], ids=["long", "dense"])
-def test_paused_jobs_take_no_time_of_a_forecast(schedule: str) -> None:
-    client = Client()
+def test_paused_jobs_take_no_time_of_a_forecast(client: Client, schedule: str) -> None:
     fill(client, [schedule] * 500)
     for number in range(500):
         stored = client.world.jobs.get(JobKey("ns", f"a-{number:04d}"))
@@ -188,8 +180,7 @@ def test_paused_jobs_take_no_time_of_a_forecast(schedule: str) -> None:
     assert [part["paused"] for part in parts(client, "bucket=1m")] == [500]
 
 
-def test_a_further_call_may_keep_a_span_that_began_some_minutes_ago() -> None:
-    client = Client()
+def test_a_further_call_may_keep_a_span_that_began_some_minutes_ago(client: Client) -> None:
     client.put("b", JOB)
     since = rfc3339(NOON)
     client.world.clock.time += 10 * MINUTE_MS
@@ -216,14 +207,12 @@ def test_a_further_call_may_keep_a_span_that_began_some_minutes_ago() -> None:
         ("since=2027-01-01T00:00:00Z", ["/since"]),
     ],
 )
-def test_a_span_that_no_forecast_can_have_is_refused(query: str, pointers: list[str]) -> None:
-    client = Client()
+def test_a_span_that_no_forecast_can_have_is_refused(client: Client, query: str, pointers: list[str]) -> None:
     refused = client.send("GET", f"{URL}?{query}")
     assert (refused.status, refused.pointers) == (422, pointers)
 
 
-def test_the_bucket_that_runs_now_may_begin_before_now() -> None:
-    client = Client()
+def test_the_bucket_that_runs_now_may_begin_before_now(client: Client) -> None:
     client.put("hourly", JOB)
     found = forecast(client, f"?from={rfc3339(NOON - HOUR_MS + 1)}&to={rfc3339(NOON + HOUR_MS)}")
     assert [each["triggers"] for each in found["buckets"]] == []

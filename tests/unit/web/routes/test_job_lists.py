@@ -13,8 +13,7 @@ from sweephand.model.job import Job
 from sweephand.model.page import Page
 
 
-def test_a_list_goes_on_from_page_to_page_without_data() -> None:
-    client = Client()
+def test_a_list_goes_on_from_page_to_page_without_data(client: Client) -> None:
     for number in range(5):
         client.put(f"job-{number}", {**JOB, "data": number})
     client.put("other")
@@ -43,8 +42,7 @@ def listed(client: Client, query: str) -> list[list[str]]:
         cursor = f"&cursor={page['nextCursor']}"
 
 
-def test_a_list_can_be_filtered_by_a_text_anywhere_in_the_name() -> None:
-    client = Client()
+def test_a_list_can_be_filtered_by_a_text_anywhere_in_the_name(client: Client) -> None:
     for name in ("eu-report-1", "eu-mail", "us-report", "report", "Report"):
         client.put(name)
     assert listed(client, "contains=report") == [["eu-report-1", "report", "us-report"]]
@@ -76,8 +74,7 @@ def test_a_list_by_a_part_of_the_name_goes_on_behind_an_empty_page(monkeypatch: 
     assert listed(client, "contains=zebra") == [[], [], ["zebra"]]
 
 
-def test_a_list_can_be_filtered_by_state_and_labels() -> None:
-    client = Client()
+def test_a_list_can_be_filtered_by_state_and_labels(client: Client) -> None:
     client.put("both", {**JOB, "labels": {"team": "ops", "tier": "a:b"}})
     client.put("one", {**JOB, "labels": {"team": "ops"}})
     client.put("done", {"dueTime": "1s", "target": TARGET})
@@ -96,8 +93,7 @@ def test_a_list_can_be_filtered_by_state_and_labels() -> None:
     assert (twice.status, twice.pointers) == (422, ["/label"])
 
 
-def test_a_list_by_state_or_label_looks_behind_jobs_that_are_not_asked_for() -> None:
-    client = Client()
+def test_a_list_by_state_or_label_looks_behind_jobs_that_are_not_asked_for(client: Client) -> None:
     for number in range(5):
         client.put(f"job-{number}")
     client.put("zebra", {**JOB, "labels": {"team": "ops"}})
@@ -107,8 +103,7 @@ def test_a_list_by_state_or_label_looks_behind_jobs_that_are_not_asked_for() -> 
     assert listed(client, "state=active&limit=3") == [["job-0", "job-1", "job-2"], ["job-3", "job-4"]]
 
 
-def test_a_list_can_be_filtered_by_policy_also_after_the_policy_was_deleted() -> None:
-    world = World()
+def test_a_list_can_be_filtered_by_policy_also_after_the_policy_was_deleted(world: World) -> None:
     world.flow_functions_max = 5
     client = Client(world)
     for policy in ("mail", "mail-2"):

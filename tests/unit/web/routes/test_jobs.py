@@ -8,8 +8,7 @@ from sweephand.base.errors import ParameterError, StoreError
 NAMES = ["a", "a.b", "~x", "a+b", "a=b", "a@b", "a:b", "a-b", "...", "A_0", "x" * 128, ".a", "=", "+", "@"]
 
 
-def test_a_put_creates_a_job_and_a_second_put_replaces_it() -> None:
-    client = Client()
+def test_a_put_creates_a_job_and_a_second_put_replaces_it(client: Client) -> None:
     created = client.put()
     replaced = client.put(job={**JOB, "schedule": "@every 2h"})
     assert (created.status, replaced.status) == (201, 200)
@@ -18,8 +17,7 @@ def test_a_put_creates_a_job_and_a_second_put_replaces_it() -> None:
     assert replaced.json["rev"] == replaced.etag.strip('"')
 
 
-def test_a_job_is_shown_as_it_was_written_with_the_fields_that_sweephand_derives() -> None:
-    client = Client()
+def test_a_job_is_shown_as_it_was_written_with_the_fields_that_sweephand_derives(client: Client) -> None:
     job = {
         "schedule": "0 30 2 * * MON-FRI",
         "timezone": "Europe/Paris",
@@ -45,8 +43,7 @@ def test_a_job_is_shown_as_it_was_written_with_the_fields_that_sweephand_derives
     assert shown.etag == f'"{shown.json["rev"]}"'
 
 
-def test_data_that_is_null_is_kept_and_data_that_is_left_out_is_not_shown() -> None:
-    client = Client()
+def test_data_that_is_null_is_kept_and_data_that_is_left_out_is_not_shown(client: Client) -> None:
     client.put("with", {**JOB, "data": None})
     client.put("without")
     assert client.get("with").json["data"] is None
@@ -67,8 +64,7 @@ def test_data_that_is_null_is_kept_and_data_that_is_left_out_is_not_shown() -> N
         '""',
     ],
 )
-def test_data_is_stored_and_shown_byte_for_byte(text: str) -> None:
-    client = Client()
+def test_data_is_stored_and_shown_byte_for_byte(client: Client, text: str) -> None:
     created = client.put(
         text=f'{{"dueTime": "1h", "target": {{"type":"http","url":"https://a.example"}}, "data": {text}}}',
         job=None,
@@ -85,8 +81,7 @@ def test_data_is_stored_and_shown_byte_for_byte(text: str) -> None:
         assert kept == text
 
 
-def test_a_read_key_sees_the_names_of_headers_and_not_their_values() -> None:
-    client = Client()
+def test_a_read_key_sees_the_names_of_headers_and_not_their_values(client: Client) -> None:
     client.put(job={**JOB, "target": {**TARGET, "headers": {"authorization": "s3cret"}}})
     for answer in (client.get(caller=READER), client.send("GET", "/v1/namespaces/ns/jobs", caller=READER)):
         assert "s3cret" not in str(answer.text)
@@ -94,8 +89,7 @@ def test_a_read_key_sees_the_names_of_headers_and_not_their_values() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_character_that_the_rule_allows_can_be_in_a_name(name: str) -> None:
-    client = Client()
+def test_every_character_that_the_rule_allows_can_be_in_a_name(client: Client, name: str) -> None:
     assert client.put(name).status == 201
     assert client.get(name).json["name"] == name
     assert client.send("DELETE", f"/v1/namespaces/ns/jobs/{name}").status == 204
@@ -105,30 +99,26 @@ def test_every_character_that_the_rule_allows_can_be_in_a_name(name: str) -> Non
 @pytest.mark.parametrize(
     "name", ["a%20b", "a%22", "%23", "%3F", "x" * 129, ".", "..", "%C3%A9", "a%0A", "a%5C", "%E2%80%AE", "*"]
 )
-def test_a_name_with_another_character_is_refused_with_its_pointer(name: str) -> None:
-    client = Client()
+def test_a_name_with_another_character_is_refused_with_its_pointer(client: Client, name: str) -> None:
     refused = client.put(name)
     assert (refused.status, refused.pointers) == (422, ["/name"])
     assert client.send("GET", f"/v1/namespaces/{name}/jobs/job").pointers == ["/namespace"]
     assert client.world.jobs.page("ns", "", "", 10).items == ()
 
 
-def test_an_unknown_job_is_not_found() -> None:
-    client = Client()
+def test_an_unknown_job_is_not_found(client: Client) -> None:
     assert client.get().status == 404
     assert client.send("DELETE", "/v1/namespaces/ns/jobs/job").status == 404
 
 
-def test_a_deleted_job_is_gone() -> None:
-    client = Client()
+def test_a_deleted_job_is_gone(client: Client) -> None:
     client.put()
     gone = client.send("DELETE", "/v1/namespaces/ns/jobs/job")
     assert (gone.status, gone.text) == (204, "")
     assert client.get().status == 404
 
 
-def test_a_write_whose_precondition_fails_changes_nothing() -> None:
-    client = Client()
+def test_a_write_whose_precondition_fails_changes_nothing(client: Client) -> None:
     assert client.put(headers={"If-Match": '"1-x"'}).status == 412
     assert client.put(headers={"If-Match": "*"}).status == 412
     assert client.get().status == 404
@@ -141,8 +131,7 @@ def test_a_write_whose_precondition_fails_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("template", ["{}", '"1-x", {}', '{} , W/"y"', "*", " {} "])
-def test_a_write_whose_precondition_holds_is_made(template: str) -> None:
-    client = Client()
+def test_a_write_whose_precondition_holds_is_made(client: Client, template: str) -> None:
     first = client.put()
     second = client.put(job={**JOB, "repeats": 1}, headers={"if-match": template.format(first.etag)})
     assert second.status == 200
@@ -167,18 +156,16 @@ def test_a_precondition_that_is_no_etag_is_refused(name: str, value: str) -> Non
     assert (refused.status, refused.pointers) == (422, [f"/{name}"])
 
 
-def test_if_match_with_several_etags_is_refused_if_none_of_them_is_current() -> None:
-    client = Client()
+def test_if_match_with_several_etags_is_refused_if_none_of_them_is_current(client: Client) -> None:
     client.put()
     assert client.put(headers={"If-Match": '"a", "b"'}).status == 412
     assert client.put("other", headers={"If-Match": '"a", "b"'}).status == 412
 
 
 def test_a_store_that_fails_is_503_and_says_that_asking_again_is_safe(
+    client: Client,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client = Client()
-
     def fail(*_: object) -> None:
         raise StoreError("connection reset by 10.1.2.3")
 

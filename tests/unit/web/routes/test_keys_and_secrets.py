@@ -15,8 +15,7 @@ def opened(client: Client, key: str) -> Caller | None:
     return authorize(f"Bearer {key}", keys=client.keys, now=client.world.clock.now())
 
 
-def test_a_key_is_shown_once_and_is_valid_for_its_namespace() -> None:
-    client = Client()
+def test_a_key_is_shown_once_and_is_valid_for_its_namespace(client: Client) -> None:
     body = {"namespace": "ns", "role": "write", "expiresIn": "1h", "description": "for tests"}
     made = client.send("POST", "/v1/keys", body)
     assert made.status == 201
@@ -34,15 +33,13 @@ def test_a_key_is_shown_once_and_is_valid_for_its_namespace() -> None:
 
 
 @pytest.mark.parametrize("namespace", ["other", "*"])
-def test_an_admin_of_a_namespace_makes_keys_of_that_namespace_only(namespace: str) -> None:
-    client = Client()
+def test_an_admin_of_a_namespace_makes_keys_of_that_namespace_only(client: Client, namespace: str) -> None:
     refused = client.send("POST", "/v1/keys", {"namespace": namespace, "role": "read"}, caller=NS_ADMIN)
     assert refused.status == 403
     assert client.keys.page(None, "", 10).items == ()
 
 
-def test_an_admin_of_a_namespace_sees_and_revokes_keys_of_that_namespace_only() -> None:
-    client = Client()
+def test_an_admin_of_a_namespace_sees_and_revokes_keys_of_that_namespace_only(client: Client) -> None:
     key_id = client.send("POST", "/v1/keys", {"namespace": "ns", "role": "read"}).json["id"]
     assert client.send("GET", "/v1/keys", caller=STRANGER).json["items"] == []
     assert client.send("DELETE", f"/v1/keys/{key_id}", caller=STRANGER).status == 404
@@ -50,8 +47,7 @@ def test_an_admin_of_a_namespace_sees_and_revokes_keys_of_that_namespace_only() 
     assert client.send("DELETE", f"/v1/keys/{key_id}", caller=NS_ADMIN).status == 204
 
 
-def test_a_rotation_shows_the_new_key_once_and_the_end_of_the_old_one() -> None:
-    client = Client()
+def test_a_rotation_shows_the_new_key_once_and_the_end_of_the_old_one(client: Client) -> None:
     body = {"namespace": "ns", "role": "write", "expiresIn": "7d", "description": "for tests"}
     old = client.send("POST", "/v1/keys", body).json
     rotated = client.send("POST", f"/v1/keys/{old['id']}/rotate", {"overlap": "1h"}, caller=NS_ADMIN)
@@ -98,8 +94,7 @@ def test_an_invalid_rotation_names_every_field_and_changes_nothing(body: Any, po
 ROLE_OF_IAM = "arn:aws:iam::123456789012:role/teams/billing"
 
 
-def test_the_key_of_a_role_of_iam_has_no_secret_and_is_listed_with_the_role() -> None:
-    client = Client()
+def test_the_key_of_a_role_of_iam_has_no_secret_and_is_listed_with_the_role(client: Client) -> None:
     body = {"namespace": "ns", "role": "write", "principal": ROLE_OF_IAM, "expiresIn": "1h"}
     made = client.send("POST", "/v1/keys", body)
     assert (made.status, made.json["key"]) == (201, None)
@@ -117,16 +112,14 @@ def test_the_key_of_a_role_of_iam_has_no_secret_and_is_listed_with_the_role() ->
     assert client.keys.page(None, "", 10).items == ()
 
 
-def test_an_admin_of_a_namespace_makes_no_key_for_a_role_of_iam() -> None:
-    client = Client()
+def test_an_admin_of_a_namespace_makes_no_key_for_a_role_of_iam(client: Client) -> None:
     body = {"namespace": "ns", "role": "write", "principal": ROLE_OF_IAM}
     assert client.send("POST", "/v1/keys", body, caller=NS_ADMIN).status == 403
     assert client.keys.page(None, "", 10).items == ()
 
 
 @pytest.mark.parametrize("role", ["read", "write", "admin"])
-def test_a_caller_sees_what_its_own_key_allows(role: Role) -> None:
-    client = Client()
+def test_a_caller_sees_what_its_own_key_allows(client: Client, role: Role) -> None:
     made = client.send("POST", "/v1/keys", {"namespace": "ns", "role": role, "expiresIn": "1h"}).json
     me = Caller(made["id"], "ns", role)
     shown = client.send("GET", "/v1/me", caller=me)
@@ -142,8 +135,7 @@ def test_an_unknown_key_is_not_found(key_id: str) -> None:
     assert Client().send("DELETE", f"/v1/keys/{key_id}").status == 404
 
 
-def test_keys_are_listed_page_by_page() -> None:
-    client = Client()
+def test_keys_are_listed_page_by_page(client: Client) -> None:
     made = [client.send("POST", "/v1/keys", {"namespace": "ns", "role": "read"}).json["id"] for _ in range(3)]
     first = client.send("GET", "/v1/keys?limit=2").json
     second = client.send("GET", f"/v1/keys?limit=2&cursor={first['nextCursor']}").json
@@ -169,8 +161,7 @@ def cursors_of(client: Client, limit: int) -> tuple[list[str], list[str]]:
         cursors.append(page["nextCursor"])
 
 
-def test_a_cursor_for_an_admin_of_a_namespace_reveals_no_id_of_another_namespaces_key() -> None:
-    client = Client()
+def test_a_cursor_for_an_admin_of_a_namespace_reveals_no_id_of_another_namespaces_key(client: Client) -> None:
     mine, others = key_ids(client, 3, "ns"), key_ids(client, 20, "elsewhere")
     shown, cursors = cursors_of(client, 2)
     assert shown == sorted(mine)
@@ -206,8 +197,7 @@ def test_a_cursor_of_keys_that_the_api_did_not_make_is_refused_by_its_name(sent:
         ({"namespace": "..", "role": 1, "expires": "1h"}, ["/namespace", "/role", "/expires"]),
     ],
 )
-def test_an_invalid_key_names_every_field(body: Any, pointers: list[str]) -> None:
-    client = Client()
+def test_an_invalid_key_names_every_field(client: Client, body: Any, pointers: list[str]) -> None:
     refused = client.send("POST", "/v1/keys", body)
     assert (refused.status, refused.pointers) == (422, pointers)
     assert client.keys.page(None, "", 10).items == ()
@@ -216,8 +206,7 @@ def test_an_invalid_key_names_every_field(body: Any, pointers: list[str]) -> Non
 KEYS_URL = "/v1/namespaces/ns/signing-keys"
 
 
-def test_everybody_sees_the_public_keys_and_nobody_a_private_one() -> None:
-    client = Client()
+def test_everybody_sees_the_public_keys_and_nobody_a_private_one(client: Client) -> None:
     assert client.send("GET", KEYS_URL, caller=None).json == {"items": []}
     made = client.send("POST", KEYS_URL)
     shown = client.send("GET", KEYS_URL, caller=None)
@@ -231,8 +220,7 @@ def test_everybody_sees_the_public_keys_and_nobody_a_private_one() -> None:
     assert private not in f"{shown.text}{made.text}"
 
 
-def test_a_rotated_key_is_shown_beside_the_new_one_for_a_day_and_an_ended_one_no_more() -> None:
-    client = Client()
+def test_a_rotated_key_is_shown_beside_the_new_one_for_a_day_and_an_ended_one_no_more(client: Client) -> None:
     (first,) = client.send("POST", KEYS_URL).json["items"]
     second, kept = client.send("POST", KEYS_URL).json["items"]
     assert kept == {**first, "expiresAt": "2026-11-22T12:00:00.000Z"}
@@ -248,8 +236,7 @@ def test_public_keys_of_a_name_that_is_no_namespace_are_refused(namespace: str) 
     assert (refused.status, refused.pointers) == (422, ["/namespace"])
 
 
-def test_a_key_with_a_rate_is_refused_beyond_it_until_the_time_that_the_answer_names() -> None:
-    client = Client()
+def test_a_key_with_a_rate_is_refused_beyond_it_until_the_time_that_the_answer_names(client: Client) -> None:
     body = {"namespace": "ns", "role": "read", "requestsPerMinute": 2}
     made = client.send("POST", "/v1/keys", body).json
     assert made["requestsPerMinute"] == 2
@@ -264,8 +251,7 @@ def test_a_key_with_a_rate_is_refused_beyond_it_until_the_time_that_the_answer_n
     assert client.send("GET", "/v1/me", caller=caller).status == 200
 
 
-def test_a_key_with_a_rate_gives_no_other_key_a_higher_one() -> None:
-    client = Client()
+def test_a_key_with_a_rate_gives_no_other_key_a_higher_one(client: Client) -> None:
     free = client.send("POST", "/v1/keys", {"namespace": "ns", "role": "read"}).json
     body = {"namespace": "ns", "role": "admin", "requestsPerMinute": 60}
     rated = opened(client, client.send("POST", "/v1/keys", body).json["key"])

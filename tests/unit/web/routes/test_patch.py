@@ -42,9 +42,8 @@ def patched(client: Client, patch: Any, **options: Any) -> Answered:
     ],
 )
 def test_a_patch_keeps_fields_that_it_leaves_out_and_replaces_some_fields_whole(
-    patch: dict[str, Any], expected: dict[str, Any]
+    client: Client, patch: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    client = Client()
     before = client.put(job=WHOLE)
     answer = patched(client, patch)
     assert answer.status == 200
@@ -54,8 +53,7 @@ def test_a_patch_keeps_fields_that_it_leaves_out_and_replaces_some_fields_whole(
 
 
 @pytest.mark.parametrize("name", ["data", "retry", "labels", "description"])
-def test_null_in_a_patch_removes_a_field(name: str) -> None:
-    client = Client()
+def test_null_in_a_patch_removes_a_field(client: Client, name: str) -> None:
     client.put(job=WHOLE)
     assert patched(client, {name: None}).status == 200
     shown = client.get().json
@@ -66,8 +64,7 @@ def test_null_in_a_patch_removes_a_field(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["1.10", "1e400", "123456789012345678901234567890"])
-def test_numbers_of_data_stay_as_they_were_written(text: str) -> None:
-    client = Client()
+def test_numbers_of_data_stay_as_they_were_written(client: Client, text: str) -> None:
     client.put(job=WHOLE)
     assert client.send("PATCH", URL, text=f'{{"data": {text}}}').status == 200
     assert f'"data":{text}' in str(client.get().text)
@@ -96,9 +93,8 @@ def test_numbers_of_data_stay_as_they_were_written(text: str) -> None:
     ],
 )
 def test_an_invalid_patch_is_refused_by_its_field_and_changes_nothing(
-    patch: Any, pointers: list[str]
+    client: Client, patch: Any, pointers: list[str]
 ) -> None:
-    client = Client()
     before = client.put(job=WHOLE)
     refused = patched(client, patch)
     assert (refused.status, refused.pointers) == (422, pointers)
@@ -116,14 +112,12 @@ def test_an_invalid_patch_is_refused_by_its_field_and_changes_nothing(
         ("text/plain", 415),
     ],
 )
-def test_a_patch_is_a_merge_patch_and_no_other_kind(kind: str, status: int) -> None:
-    client = Client()
+def test_a_patch_is_a_merge_patch_and_no_other_kind(client: Client, kind: str, status: int) -> None:
     client.put()
     assert patched(client, {"repeats": 2}, headers={"content-type": kind}).status == status
 
 
-def test_a_patch_with_data_over_the_limit_is_refused_as_a_put_is() -> None:
-    client = Client()
+def test_a_patch_with_data_over_the_limit_is_refused_as_a_put_is(client: Client) -> None:
     client.put()
     assert patched(client, {"data": "x" * 262_144}).status == 413
 

@@ -1,15 +1,17 @@
-"""Pause and resume of one job over HTTP."""
+"""Pause, resume and redrive over HTTP."""
 
 from typing import Any
 
 import pytest
-from tests.fakes.http_events import Client
+from tests.fakes.http_events import TARGET, Client
+from tests.fakes.world import NOON
+
+from sweephand.model.attempt import Answer
 
 URL = "/v1/namespaces/ns/jobs/job"
 
 
-def test_a_job_is_paused_with_a_reason_and_resumed() -> None:
-    client = Client()
+def test_a_job_is_paused_with_a_reason_and_resumed(client: Client) -> None:
     created = client.put()
     client.world.clock.time += 1_000
     paused = client.send("POST", f"{URL}/pause", {"reason": "the database moves"})
@@ -29,8 +31,7 @@ def test_a_job_is_paused_with_a_reason_and_resumed() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"text": ""}, {"body": {}}, {"body": {"reason": None}}])
-def test_a_pause_needs_neither_reason_nor_body(options: dict[str, Any]) -> None:
-    client = Client()
+def test_a_pause_needs_neither_reason_nor_body(client: Client, options: dict[str, Any]) -> None:
     client.put()
     paused = client.send("POST", f"{URL}/pause", **options)
     assert paused.status == 200
@@ -50,9 +51,8 @@ def test_a_pause_needs_neither_reason_nor_body(options: dict[str, Any]) -> None:
     ],
 )
 def test_an_invalid_request_is_refused_by_its_field_and_changes_nothing(
-    verb: str, body: Any, pointers: list[str]
+    client: Client, verb: str, body: Any, pointers: list[str]
 ) -> None:
-    client = Client()
     created = client.put()
     refused = client.send("POST", f"{URL}/{verb}", body)
     assert (refused.status, refused.pointers) == (422, pointers)
@@ -61,16 +61,104 @@ def test_an_invalid_request_is_refused_by_its_field_and_changes_nothing(
 
 
 @pytest.mark.parametrize("text", ["{", "7x", "\x00"])
-def test_a_body_that_is_no_json_is_malformed(text: str) -> None:
-    client = Client()
+def test_a_body_that_is_no_json_is_malformed(client: Client, text: str) -> None:
     client.put()
     assert client.send("POST", f"{URL}/pause", text=text).status == 400
 
 
-def test_paused_jobs_are_found_in_the_list() -> None:
-    client = Client()
+def test_paused_jobs_are_found_in_the_list(client: Client) -> None:
     client.put("a")
     client.put("b")
     client.send("POST", "/v1/namespaces/ns/jobs/b/pause")
     found = client.send("GET", "/v1/namespaces/ns/jobs?state=paused").json["items"]
     assert [each["name"] for each in found] == ["b"]
+
+
+RUN = f"/v1/namespaces/ns/jobs/job/runs/{NOON + 10_000}-0"
+ALL = "/v1/namespaces/ns/redrive"
+
+
+def client_with_failures() -> Client:
+    """A job whose triggers at :10, :20 and :30 have been given up."""
+    client = Client()
+    job = {"schedule": "@every 10s", "target": TARGET, "retry": {"maxAttempts": 1}, "repeats": 3}
+    client.put(job={**job, "labels": {"team": "ops"}})
+    client.world.consumers.answering = lambda _: Answer(succeeded=False, code=500)
+    client.world.run_until(NOON + 31_000)
+    client.world.consumers.answering = lambda _: Answer(succeeded=True, code=200)
+    return client
+
+
+def test_a_run_is_redriven_and_stays_failed_until_its_next_attempt_begins() -> None:
+    client = client_with_failures()
+    answer = client.send("POST", f"{RUN}/redrive")
+    uid = client.world.consumers.attempts[0].trigger.uid
+    assert answer.status == 202
+    assert answer.json == {
+        "id": f"{NOON + 10_000}-0",
+        "triggerId": f"{uid}-{NOON + 10_000}-0",
+        "attempt": 2,
+    }
+    assert client.send("GET", RUN).json["state"] == "failed"
+    client.world.run_until(NOON + 32_000)
+    run = client.send("GET", RUN).json
+    assert (run["state"], run["attempts"]) == ("succeeded", 2)
+
+
+def test_a_run_of_a_deleted_job_is_a_conflict_and_an_unknown_one_is_not_found() -> None:
+    client = client_with_failures()
+    for unknown in (f"{NOON}-0", "x", "9" * 5_000 + "-0"):
+        assert client.send("POST", f"/v1/namespaces/ns/jobs/job/runs/{unknown}/redrive").status == 404
+    client.send("DELETE", "/v1/namespaces/ns/jobs/job")
+    assert client.send("POST", f"{RUN}/redrive").status == 409
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ({"prefix": "j"}, 3),
+        ({"prefix": "x"}, 0),
+        ({"labels": {"team": "ops"}}, 3),
+        ({"labels": {"team": "dev"}}, 0),
+        ({"prefix": "job", "labels": {"team": "ops"}, "cursor": None}, 3),
+    ],
+)
+def test_the_runs_of_many_jobs_are_redriven_and_counted(body: Any, count: int) -> None:
+    client = client_with_failures()
+    answer = client.send("POST", ALL, body)
+    assert (answer.status, answer.json) == (200, {"count": count})
+
+
+def test_a_bulk_redrive_that_is_too_large_for_one_call_continues_at_its_cursor() -> None:
+    client = client_with_failures()
+    client.put("two", job={"schedule": "@every 10s", "target": TARGET})
+    page = client.world.runs.page
+
+    def slow_page(*args: Any, **given: Any) -> Any:
+        client.world.clock.time += 60_000
+        return page(args[0], args[1], args[2], min(args[3], 2), **given)
+
+    client.world.runs.page = slow_page  # type: ignore[method-assign]
+    first = client.send("POST", ALL, {"prefix": "j"}).json
+    assert first["count"] == 2
+    second = client.send("POST", ALL, {"prefix": "j", "cursor": first["nextCursor"]}).json
+    assert second["count"] == 1
+    third = client.send("POST", ALL, {"prefix": "j", "cursor": second["nextCursor"]}).json
+    assert third == {"count": 0}
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({}, [""]),
+        ({"prefix": None, "labels": {}}, [""]),
+        ({"prefix": "a b"}, ["/prefix"]),
+        ({"prefix": "x", "cursor": "x"}, ["/cursor"]),
+        ({"prefix": "x", "cursor": "am9iczp4"}, ["/cursor"]),
+        ({"labels": {"team": 5}}, ["/labels/team"]),
+        ({"prefix": "x", "reason": "so"}, ["/reason"]),
+    ],
+)
+def test_a_bulk_redrive_without_a_filter_is_refused(body: Any, pointers: list[str]) -> None:
+    refused = client_with_failures().send("POST", ALL, body)
+    assert (refused.status, refused.pointers) == (422, pointers)

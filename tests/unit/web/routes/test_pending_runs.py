@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.http_events import TARGET, Client
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS, TIMER_RETENTION_MS
 from sweephand.model.attempt import Answer
@@ -17,16 +17,14 @@ def run_at(client: Client, due_at: int, index: str = "0") -> Any:
     return client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{due_at}-{index}")
 
 
-def test_a_run_that_is_due_later_is_shown_as_scheduled() -> None:
-    client = Client()
+def test_a_run_that_is_due_later_is_shown_as_scheduled(client: Client) -> None:
     client.put(job=JOB)
     shown = run_at(client, NOON + 20_000).json
     assert (shown["state"], shown["dueAt"]) == ("scheduled", "2026-11-21T12:00:20.000Z")
     assert (shown["attempts"], shown["sequence"], shown["startedAt"]) == (0, 2, None)
 
 
-def test_a_due_run_without_a_record_is_shown_as_enqueued_under_the_id_of_its_record() -> None:
-    client = Client()
+def test_a_due_run_without_a_record_is_shown_as_enqueued_under_the_id_of_its_record(client: Client) -> None:
     client.put(job=JOB)
     client.world.clock.time += 10_000
     shown = run_at(client, NOON + 10_000).json
@@ -39,12 +37,10 @@ def test_a_due_run_without_a_record_is_shown_as_enqueued_under_the_id_of_its_rec
 
 @pytest.mark.parametrize(("reason", "told"), [("The database moves", ": The database moves"), (None, ".")])
 def test_a_run_that_a_pause_holds_back_is_shown_as_waiting_with_the_reason(
-    reason: str | None, told: str
+    client: Client, reason: str | None, told: str
 ) -> None:
-    client = Client()
     client.put(job=JOB)
-    job = client.world.jobs.get(key_of())
-    assert job is not None
+    job = client.world.stored()
     paused = replace(job, version="v", paused_at=NOON + 12_000, pause_reason=reason)
     assert client.world.jobs.put(paused, job.version)
     client.world.clock.time += 15_000
@@ -52,8 +48,7 @@ def test_a_run_that_a_pause_holds_back_is_shown_as_waiting_with_the_reason(
     assert (shown["state"], shown["reason"]) == ("waiting", f"The job is paused{told}")
 
 
-def test_a_run_that_was_never_due_is_not_found() -> None:
-    client = Client()
+def test_a_run_that_was_never_due_is_not_found(client: Client) -> None:
     client.put(job=JOB)
     for due_at, index in (
         (NOON + 11_000, "0"),
@@ -67,8 +62,7 @@ def test_a_run_that_was_never_due_is_not_found() -> None:
     assert client.send("GET", f"/v1/namespaces/ns/jobs/jbo/runs/{NOON + 10_000}-0").status == 404
 
 
-def test_a_run_that_an_earlier_revision_owes_is_shown_until_its_record_is_there() -> None:
-    client = Client()
+def test_a_run_that_an_earlier_revision_owes_is_shown_until_its_record_is_there(client: Client) -> None:
     client.put(job=JOB)
     client.world.clock.time += 15_000
     client.put(job={**JOB, "data": 1})
@@ -80,8 +74,7 @@ def test_a_run_that_an_earlier_revision_owes_is_shown_until_its_record_is_there(
     assert (recorded["state"], recorded["triggerId"]) == ("succeeded", shown["triggerId"])
 
 
-def test_a_run_that_no_revision_owes_is_not_found() -> None:
-    client = Client()
+def test_a_run_that_no_revision_owes_is_not_found(client: Client) -> None:
     client.put(job=JOB)
     client.world.clock.time += 15_000
     client.put(job={**JOB, "schedule": "@every 1h"})
@@ -89,16 +82,14 @@ def test_a_run_that_no_revision_owes_is_not_found() -> None:
     assert run_at(client, NOON + 20_000).status == 404
 
 
-def test_a_run_that_leaves_no_record_is_not_shown_as_enqueued() -> None:
-    client = Client()
+def test_a_run_that_leaves_no_record_is_not_shown_as_enqueued(client: Client) -> None:
     client.put(job={**JOB, "history": "failures"})
     client.world.clock.time += 10_000
     assert run_at(client, NOON + 10_000).status == 404
     assert run_at(client, NOON + 20_000).json["state"] == "scheduled"
 
 
-def test_a_run_that_was_due_long_ago_is_not_shown_as_enqueued() -> None:
-    client = Client()
+def test_a_run_that_was_due_long_ago_is_not_shown_as_enqueued(client: Client) -> None:
     client.put(job=JOB)
     client.world.clock.time = NOON + 10_000 + PENDING_MAX_MS - 1
     assert run_at(client, NOON + 10_000).json["state"] == "enqueued"
@@ -110,8 +101,7 @@ def asked_for(client: Client) -> Any:
     return client.send("POST", "/v1/namespaces/ns/jobs/job/trigger").json
 
 
-def test_a_run_by_hand_is_shown_as_enqueued_until_its_record_is_written() -> None:
-    client = Client()
+def test_a_run_by_hand_is_shown_as_enqueued_until_its_record_is_written(client: Client) -> None:
     client.put(job=JOB)
     asked = asked_for(client)
     path = f"/v1/namespaces/ns/jobs/job/runs/{asked['id']}"
@@ -123,8 +113,7 @@ def test_a_run_by_hand_is_shown_as_enqueued_until_its_record_is_written() -> Non
     assert (recorded["state"], recorded["triggerId"]) == ("succeeded", asked["triggerId"])
 
 
-def test_a_run_by_hand_that_cannot_exist_is_not_found() -> None:
-    client = Client()
+def test_a_run_by_hand_that_cannot_exist_is_not_found(client: Client) -> None:
     client.world.clock.time += PENDING_MAX_MS
     client.put(job=JOB)
     now = client.world.clock.time
@@ -138,8 +127,7 @@ def test_a_run_by_hand_that_cannot_exist_is_not_found() -> None:
         assert client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{name}").status == 404, name
 
 
-def test_an_old_run_by_hand_or_one_without_a_record_is_not_shown_as_enqueued() -> None:
-    client = Client()
+def test_an_old_run_by_hand_or_one_without_a_record_is_not_shown_as_enqueued(client: Client) -> None:
     client.put(job=JOB)
     path = f"/v1/namespaces/ns/jobs/job/runs/{asked_for(client)['id']}"
     client.world.clock.time = NOON + PENDING_MAX_MS
@@ -148,15 +136,13 @@ def test_an_old_run_by_hand_or_one_without_a_record_is_not_shown_as_enqueued() -
     assert client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{asked_for(client)['id']}").status == 404
 
 
-def test_a_deleted_job_has_no_scheduled_runs() -> None:
-    client = Client()
+def test_a_deleted_job_has_no_scheduled_runs(client: Client) -> None:
     client.put(job=JOB)
     client.send("DELETE", "/v1/namespaces/ns/jobs/job")
     assert run_at(client, NOON + 20_000).status == 404
 
 
-def test_a_waiting_trigger_is_shown_with_the_run_that_it_waits_for() -> None:
-    client = Client()
+def test_a_waiting_trigger_is_shown_with_the_run_that_it_waits_for(client: Client) -> None:
     client.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
     client.put(job={**JOB, "overlap": "wait", "retry": {"initialDelay": "10m"}})
     client.world.run_until(NOON + 25_000)
@@ -221,8 +207,7 @@ def test_a_cursor_of_another_list_of_runs_is_refused() -> None:
     assert (answer.status, answer.pointers) == (422, ["/cursor"])
 
 
-def test_the_overlap_of_a_job_is_shown_as_it_was_written() -> None:
-    client = Client()
+def test_the_overlap_of_a_job_is_shown_as_it_was_written(client: Client) -> None:
     client.put(job={**JOB, "overlap": "wait", "waitLimit": 7})
     shown = client.get().json
     assert (shown["overlap"], shown["waitLimit"]) == ("wait", 7)
@@ -341,8 +326,7 @@ def test_a_run_that_waits_for_its_policy_is_not_cancelled_and_the_answer_says_wh
     assert run_at(client, NOON + 10_000).json["state"] == "succeeded"
 
 
-def test_a_run_that_waits_for_its_turn_is_not_cancelled() -> None:
-    client = Client()
+def test_a_run_that_waits_for_its_turn_is_not_cancelled(client: Client) -> None:
     client.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
     client.put(job={**JOB, "overlap": "wait", "retry": {"initialDelay": "1h"}})
     client.world.run_until(NOON + 21_000)

@@ -1,4 +1,4 @@
-"""Runs and due times over HTTP."""
+"""Runs and due times of a job over HTTP, and the runs of a namespace that did not simply succeed."""
 
 from typing import Any
 
@@ -81,8 +81,7 @@ def test_an_unknown_run_is_not_found(run_id: str) -> None:
     assert client_with_runs().send("GET", f"{RUNS}/{run_id}").status == 404
 
 
-def test_a_job_that_has_not_fired_has_no_runs_and_an_unknown_job_is_not_found() -> None:
-    client = Client()
+def test_a_job_that_has_not_fired_has_no_runs_and_an_unknown_job_is_not_found(client: Client) -> None:
     client.put()
     assert client.send("GET", RUNS).json == {"items": []}
     assert client.send("GET", "/v1/namespaces/ns/jobs/jbo/runs").status == 404
@@ -95,8 +94,7 @@ def test_an_invalid_query_parameter_of_runs_is_refused_by_its_name(query: str, p
     assert client_with_runs().send("GET", f"{RUNS}?{query}").pointers == [pointer]
 
 
-def test_due_times_are_shown_in_utc_and_on_the_wall_clock() -> None:
-    client = Client()
+def test_due_times_are_shown_in_utc_and_on_the_wall_clock(client: Client) -> None:
     client.put(job={**JOB, "schedule": "30 2 * * *", "timezone": "Europe/Paris"})
     url = "/v1/namespaces/ns/jobs/job/occurrences"
     shown = client.send("GET", f"{url}?limit=2&after=2027-03-26T12:00:00%2B01:00").json["occurrences"]
@@ -111,8 +109,7 @@ def test_due_times_are_shown_in_utc_and_on_the_wall_clock() -> None:
     ]
 
 
-def test_a_preview_shows_the_due_times_of_a_schedule_that_is_not_stored() -> None:
-    client = Client()
+def test_a_preview_shows_the_due_times_of_a_schedule_that_is_not_stored(client: Client) -> None:
     body = {"schedule": "@every 1h", "timezone": "America/St_Johns", "repeats": 2}
     shown = client.send("POST", "/v1/occurrences", body).json["occurrences"]
     assert shown == [
@@ -122,8 +119,7 @@ def test_a_preview_shows_the_due_times_of_a_schedule_that_is_not_stored() -> Non
     assert client.world.jobs.page("ns", "", "", 1).items == ()
 
 
-def test_a_preview_of_a_one_off_and_from_an_instant_on() -> None:
-    client = Client()
+def test_a_preview_of_a_one_off_and_from_an_instant_on(client: Client) -> None:
     assert len(client.send("POST", "/v1/occurrences", {"dueTime": "10s"}).json["occurrences"]) == 1
     body = {"schedule": "@daily", "after": "2027-01-01T00:00:00.5Z", "limit": 1}
     shown = client.send("POST", "/v1/occurrences", body).json["occurrences"]
@@ -152,16 +148,14 @@ def test_an_invalid_preview_names_every_field(body: Any, pointers: list[str]) ->
 
 
 @pytest.mark.parametrize("after", ["x", "2027-01-01T00:00:00", "2027-13-01T00:00:00Z", "", "5"])
-def test_an_invalid_instant_in_a_query_is_refused_by_its_name(after: str) -> None:
-    client = Client()
+def test_an_invalid_instant_in_a_query_is_refused_by_its_name(client: Client, after: str) -> None:
     client.put()
     refused = client.send("GET", f"/v1/namespaces/ns/jobs/job/occurrences?after={after}")
     assert (refused.status, refused.pointers) == (422, ["/after"])
 
 
 @pytest.mark.parametrize("after", ["0001-01-01T00:00:00%2B23:59", "9999-12-31T23:59:59-23:59"])
-def test_instants_at_both_ends_of_the_calendar_are_accepted(after: str) -> None:
-    client = Client()
+def test_instants_at_both_ends_of_the_calendar_are_accepted(client: Client, after: str) -> None:
     client.put()
     assert client.send("GET", f"/v1/namespaces/ns/jobs/job/occurrences?after={after}").status == 200
 
@@ -172,8 +166,7 @@ def test_the_last_hours_of_the_year_9999_are_shown_in_utc() -> None:
     assert shown[0]["local"] == shown[0]["utc"] == "9999-12-31T23:30:00.000Z"
 
 
-def test_the_misfires_skipped_after_an_outage_are_one_run_with_their_count() -> None:
-    client = Client()
+def test_the_misfires_skipped_after_an_outage_are_one_run_with_their_count(client: Client) -> None:
     client.put(job={"schedule": "@every 10m", "target": TARGET, "catchup": {"mode": "none", "window": "30m"}})
     client.world.clock.time = NOON + 2 * 3_600_000
     client.world.tick()
@@ -183,11 +176,78 @@ def test_the_misfires_skipped_after_an_outage_are_one_run_with_their_count() -> 
     assert client.send("GET", f"{RUNS}/{run['id']}").json == run
 
 
-def test_a_job_shows_catch_up_as_it_was_written_and_an_equal_rule_changes_nothing() -> None:
-    client = Client()
+def test_a_job_shows_catch_up_as_it_was_written_and_an_equal_rule_changes_nothing(client: Client) -> None:
     job = {"schedule": "@every 10m", "target": TARGET, "catchup": {"window": "90m", "mode": None}}
     rev = client.put(job=job).json["rev"]
     assert client.get().json["catchup"] == {"window": "90m"}
     assert client.put(job=job).json["rev"] == rev
     changed = client.put(job={**job, "catchup": {"mode": "all", "window": "90m"}})
     assert changed.json["rev"] != rev
+
+
+ALL_RUNS = "/v1/namespaces/ns/runs"
+
+
+@pytest.fixture
+def troubled() -> Client:
+    """Two jobs that fired at :10, :20 and :30, the second time in vain."""
+    troubled = Client()
+
+    def answer(attempt: Any) -> Answer:
+        failed = attempt.trigger.sequence == 2
+        return Answer(succeeded=not failed, code=500 if failed else 204, text="no" if failed else "")
+
+    troubled.world.consumers.answering = answer
+    for name, team in (("a", "ops"), ("b", "web")):
+        job = {"schedule": "@every 10s", "target": TARGET, "retry": {"maxAttempts": 1}}
+        troubled.send("PUT", f"/v1/namespaces/ns/jobs/{name}", {**job, "labels": {"team": team}})
+    troubled.world.run_until(NOON + 31_000)
+    return troubled
+
+
+def jobs(troubled: Client, query: str = "") -> list[str]:
+    return sorted(each["job"] for each in troubled.send("GET", f"{ALL_RUNS}?{query}").json["items"])
+
+
+def test_the_list_shows_the_failed_runs_of_all_jobs_with_the_names_of_the_jobs(troubled: Client) -> None:
+    items = troubled.send("GET", ALL_RUNS).json["items"]
+    assert sorted(each["job"] for each in items) == ["a", "b"]
+    for each in items:
+        shown = troubled.send("GET", f"/v1/namespaces/ns/jobs/{each['job']}/runs/{each['id']}").json
+        assert each == {"job": each["job"], **shown}
+        assert (each["state"], each["responseCode"], each["answer"]) == ("failed", 500, "no")
+
+
+def test_the_list_is_filtered_and_read_page_by_page(troubled: Client) -> None:
+    assert jobs(troubled, "state=failed") == ["a", "b"]
+    assert jobs(troubled, "state=skipped") == []
+    assert jobs(troubled, "label=team:web") == ["b"]
+    assert jobs(troubled, "since=2026-11-21T12:00:20Z") == ["a", "b"]
+    assert jobs(troubled, "since=2026-11-21T12:00:20.001Z") == []
+    first = troubled.send("GET", f"{ALL_RUNS}?limit=1").json
+    second = troubled.send("GET", f"{ALL_RUNS}?limit=1&cursor={first['nextCursor']}").json
+    assert sorted(each["job"] for each in first["items"] + second["items"]) == ["a", "b"]
+    assert "nextCursor" not in second
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer"),
+    [
+        ("state=succeeded", "/state"),
+        ("state=waiting", "/state"),
+        ("since=yesterday", "/since"),
+        ("since=2026-11-21T12:00:20", "/since"),
+        ("label=ops", "/label/0"),
+        ("limit=0", "/limit"),
+        ("cursor=x", "/cursor"),
+        ("until=2026-11-21T12:00:20Z", "/until"),
+    ],
+)
+def test_a_filter_that_means_nothing_is_refused_by_name(troubled: Client, query: str, pointer: str) -> None:
+    refused = troubled.send("GET", f"{ALL_RUNS}?{query}")
+    assert refused.status == 422
+    assert [each["pointer"] for each in refused.json["errors"]] == [pointer]
+
+
+def test_a_namespace_without_such_runs_has_an_empty_list(troubled: Client) -> None:
+    assert troubled.send("GET", "/v1/namespaces/other/runs").json == {"items": []}

@@ -22,8 +22,7 @@ def job(**headers: Any) -> Mapping[str, Any]:
     return {"dueTime": "1h", "target": {**TARGET, "headers": headers}}
 
 
-def test_a_secret_is_created_replaced_and_left_alone_and_its_value_is_not_shown() -> None:
-    client = Client()
+def test_a_secret_is_created_replaced_and_left_alone_and_its_value_is_not_shown(client: Client) -> None:
     created = put_secret(client)
     assert created.status == 201
     assert created.json == {
@@ -46,8 +45,7 @@ def test_a_secret_says_how_its_value_signs(value: str, scheme: str | None) -> No
     assert put_secret(Client(), value=value).json["scheme"] == scheme
 
 
-def test_secrets_are_listed_page_by_page() -> None:
-    client = Client()
+def test_secrets_are_listed_page_by_page(client: Client) -> None:
     for name in ("b", "a", "c"):
         put_secret(client, name)
     first = client.send("GET", f"{URL}?limit=2").json
@@ -56,8 +54,7 @@ def test_secrets_are_listed_page_by_page() -> None:
     assert "nextCursor" not in second
 
 
-def test_a_deleted_secret_is_gone() -> None:
-    client = Client()
+def test_a_deleted_secret_is_gone(client: Client) -> None:
     put_secret(client)
     assert client.send("DELETE", f"{URL}/token").status == 204
     assert client.send("DELETE", f"{URL}/token").status == 404
@@ -78,9 +75,8 @@ def test_a_deleted_secret_is_gone() -> None:
     ],
 )
 def test_an_invalid_secret_names_the_field_and_repeats_no_value(
-    body: Mapping[str, Any], pointers: list[str]
+    client: Client, body: Mapping[str, Any], pointers: list[str]
 ) -> None:
-    client = Client()
     refused = client.send("PUT", f"{URL}/token", body)
     assert (refused.status, refused.pointers) == (422, pointers)
     assert "12345678" not in str(refused.text)
@@ -93,8 +89,7 @@ def test_a_name_that_is_not_valid_is_refused() -> None:
     assert (refused.status, refused.pointers) == (422, ["/secret"])
 
 
-def test_a_job_names_secrets_that_exist() -> None:
-    client = Client()
+def test_a_job_names_secrets_that_exist(client: Client) -> None:
     put_secret(client)
     put_secret(client, "key", HMAC[0])
     named = job(authorization={"secretRef": "token"}, **{"x-plain": "{{due}}"})
@@ -105,8 +100,7 @@ def test_a_job_names_secrets_that_exist() -> None:
 
 
 @pytest.mark.parametrize("verb", ["PUT", "PATCH", "POST"])
-def test_a_job_that_names_a_missing_secret_is_refused_with_the_place(verb: str) -> None:
-    client = Client()
+def test_a_job_that_names_a_missing_secret_is_refused_with_the_place(client: Client, verb: str) -> None:
     put_secret(client)
     client.put("job")
     missing = {
@@ -138,8 +132,7 @@ def test_a_job_that_names_a_missing_secret_is_refused_with_the_place(verb: str) 
     assert all(each["detail"].startswith(text) for each, (_, text) in zip(errors, expected, strict=True))
 
 
-def test_a_patch_may_leave_a_reference_to_a_secret_that_was_deleted() -> None:
-    client = Client()
+def test_a_patch_may_leave_a_reference_to_a_secret_that_was_deleted(client: Client) -> None:
     put_secret(client)
     client.put(job=job(authorization={"secretRef": "token"}))
     client.send("DELETE", f"{URL}/token")
@@ -163,9 +156,8 @@ def test_a_patch_may_leave_a_reference_to_a_secret_that_was_deleted() -> None:
 )
 @pytest.mark.parametrize("at", ["/target/headers/authorization", "/target/signingSecret"])
 def test_a_reference_that_is_not_valid_is_refused_with_its_place(
-    reference: Any, pointer: str, at: str
+    client: Client, reference: Any, pointer: str, at: str
 ) -> None:
-    client = Client()
     body: dict[str, Any] = {"dueTime": "1h", "target": dict(TARGET)}
     if at.endswith("signingSecret"):
         body["target"]["signingSecret"] = reference
@@ -175,8 +167,7 @@ def test_a_reference_that_is_not_valid_is_refused_with_its_place(
     assert (refused.status, refused.pointers) == (422, [at + pointer])
 
 
-def test_a_bulk_call_reads_each_secret_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World()
+def test_a_bulk_call_reads_each_secret_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     put_secret(Client(world))
     reads: list[Collection[str]] = []
     stored = world.named_secrets.get_many
@@ -192,8 +183,7 @@ def test_a_bulk_call_reads_each_secret_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert reads == [["token"]]
 
 
-def test_a_default_target_names_secrets_that_exist_and_its_jobs_may_name_more() -> None:
-    world = World()
+def test_a_default_target_names_secrets_that_exist_and_its_jobs_may_name_more(world: World) -> None:
     world.limits_namespaces = True
     client = Client(world)
     default = {**TARGET, "headers": {"authorization": {"secretRef": "token"}}}

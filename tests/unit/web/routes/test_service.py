@@ -19,8 +19,7 @@ from sweephand.model.timer import Heartbeat
 from sweephand.web.operations import OPERATIONS
 
 
-def test_health_is_good_while_the_stack_ticks() -> None:
-    client = Client()
+def test_health_is_good_while_the_stack_ticks(client: Client) -> None:
     client.world.leases.beat(Heartbeat(NOON - 1_500))
     shown = client.send("GET", "/v1/health", caller=None)
     assert shown.status == 200
@@ -33,16 +32,14 @@ def test_health_is_good_while_the_stack_ticks() -> None:
     }
 
 
-def test_health_is_good_and_says_so_while_the_stack_is_switched_off() -> None:
-    client = Client()
+def test_health_is_good_and_says_so_while_the_stack_is_switched_off(client: Client) -> None:
     client.world.leases.beat(Heartbeat(NOON - 1_500, NOON - 3_600_000))
     shown = client.send("GET", "/v1/health", caller=None)
     assert shown.status == 200
     assert (shown.json["enabled"], shown.json["offSince"]) == (False, "2026-11-21T11:00:00.000Z")
 
 
-def test_health_is_bad_after_three_minutes_without_a_tick() -> None:
-    client = Client()
+def test_health_is_bad_after_three_minutes_without_a_tick(client: Client) -> None:
     client.world.leases.beat(Heartbeat(NOON - HEARTBEAT_AGE_MAX_MS))
     assert client.send("GET", "/v1/health", caller=None).status == 200
     client.world.clock.time += 1
@@ -55,8 +52,7 @@ def test_a_stack_that_has_not_ticked_yet_says_so() -> None:
     assert "not ticked yet" in shown.json["detail"]
 
 
-def test_health_is_good_if_the_clock_of_tick_is_ahead() -> None:
-    client = Client()
+def test_health_is_good_if_the_clock_of_tick_is_ahead(client: Client) -> None:
     client.world.leases.beat(Heartbeat(NOON + 5_000))
     assert client.send("GET", "/v1/health", caller=None).json["heartbeatAgeSeconds"] == 0
 
@@ -178,8 +174,7 @@ def test_a_wrong_method_is_405_and_the_answer_lists_the_allowed_methods(
     assert (answer.status, answer.headers["allow"]) == (405, allowed)
 
 
-def test_a_stage_of_the_gateway_in_the_path_is_ignored() -> None:
-    client = Client()
+def test_a_stage_of_the_gateway_in_the_path_is_ignored(client: Client) -> None:
     event = event_of("GET", "/prod/v1/limits")
     event["requestContext"]["stage"] = "prod"
     assert client.handler(event, None)["statusCode"] == 200

@@ -26,8 +26,7 @@ FORMS: list[Any] = [
 
 
 @pytest.mark.parametrize("schedule", FORMS)
-def test_a_job_shows_its_schedule_as_it_was_written(schedule: Any) -> None:
-    client = Client()
+def test_a_job_shows_its_schedule_as_it_was_written(client: Client, schedule: Any) -> None:
     document = {"schedule": schedule, "target": TARGET}
     assert client.put(job=document).status == 201
     shown = client.get().json
@@ -46,8 +45,7 @@ def test_a_preview_shows_due_times_a_description_and_the_end(schedule: Any) -> N
     assert shown["description"]
 
 
-def test_a_schedule_whose_first_fire_is_now_shows_that_fire() -> None:
-    client = Client()
+def test_a_schedule_whose_first_fire_is_now_shows_that_fire(client: Client) -> None:
     client.put(job={"schedule": "R2/PT30S", "target": TARGET})
     client.world.run_until(NOON + MINUTE_MS)
     assert client.world.consumers.dues == {NOON, NOON + 30_000}
@@ -161,9 +159,8 @@ def test_a_schedule_of_elapsed_time_has_no_reasons_in_its_preview() -> None:
 )
 @pytest.mark.parametrize("stored", [True, False])
 def test_a_refused_schedule_has_a_pointer_and_a_message_that_says_what_is_allowed(
-    fields: dict[str, Any], pointer: str, parts: list[str], *, stored: bool
+    client: Client, fields: dict[str, Any], pointer: str, parts: list[str], *, stored: bool
 ) -> None:
-    client = Client()
     if stored:
         refused = client.put(job={**fields, "target": TARGET})
     else:

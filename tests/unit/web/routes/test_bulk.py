@@ -1,0 +1,208 @@
+"""Bulk calls over HTTP: pause, resume, delete, and writes that the API judges one by one."""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import pytest
+from tests.fakes.http_events import JOB, Client
+
+from sweephand.base.errors import UnavailableError
+from sweephand.base.limits import BULK_EXAMINED_MAX
+from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
+from sweephand.model.job import JobKey
+
+URL = "/v1/namespaces/ns"
+
+
+def client_with_jobs() -> Client:
+    client = Client()
+    for name, team in (("a-1", "ops"), ("a-2", "web"), ("b-1", "ops")):
+        client.put(name, {**JOB, "labels": {"team": team, "at": "12:00"}})
+    return client
+
+
+def names(client: Client, query: str = "") -> list[str]:
+    return [each["name"] for each in client.send("GET", f"{URL}/jobs{query}").json["items"]]
+
+
+def test_a_bulk_call_pauses_jobs_with_a_reason_and_resumes_them() -> None:
+    client = client_with_jobs()
+    paused = client.send("POST", f"{URL}/pause", {"labels": {"team": "ops"}, "reason": "the database moves"})
+    assert (paused.status, paused.json) == (200, {"count": 2})
+    assert names(client, "?state=paused") == ["a-1", "b-1"]
+    assert client.get("a-1").json["pauseReason"] == "the database moves"
+    resumed = client.send("POST", f"{URL}/resume", {"prefix": "a", "catchup": "none"})
+    assert (resumed.status, resumed.json) == (200, {"count": 1})
+    assert names(client, "?state=paused") == ["b-1"]
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ("prefix=a-", ["b-1"]),
+        ("label=team:ops", ["a-2"]),
+        ("label=team:ops&label=at:12:00&prefix=a", ["a-2", "b-1"]),
+        ("label=team:ops&label=team:ops", ["a-2"]),
+        ("prefix=c", ["a-1", "a-2", "b-1"]),
+    ],
+)
+def test_a_bulk_call_deletes_jobs(query: str, left: list[str]) -> None:
+    client = client_with_jobs()
+    deleted = client.send("DELETE", f"{URL}/jobs?{query}")
+    assert (deleted.status, deleted.json) == (200, {"count": 3 - len(left)})
+    assert names(client) == left
+
+
+def test_a_bulk_call_that_is_not_complete_returns_a_cursor() -> None:
+    client = client_with_jobs()
+    stored = client.world.stored("a-2")
+    for number in range(2 * BULK_EXAMINED_MAX):
+        client.world.jobs.put(replace(stored, key=JobKey("ns", f"a-2-{number:04d}")), None)
+    cursor: dict[str, str] = {}
+    counts = []
+    while True:
+        answer = client.send("POST", f"{URL}/pause", {"labels": {"team": "ops"}, **cursor}).json
+        counts.append(answer["count"])
+        if "nextCursor" not in answer:
+            break
+        cursor = {"cursor": answer["nextCursor"]}
+    assert counts == [1, 0, 1]
+    first = client.send("DELETE", f"{URL}/jobs?label=team:ops").json
+    assert first["count"] == 1
+    second = client.send("DELETE", f"{URL}/jobs?label=team:ops&cursor={first['nextCursor']}").json
+    assert client.send("DELETE", f"{URL}/jobs?label=team:ops&cursor={second['nextCursor']}").json == {
+        "count": 1
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({}, [""]),
+        ({"prefix": None, "labels": {}}, [""]),
+        ({"prefix": ""}, [""]),
+        ({"prefix": "a/b"}, ["/prefix"]),
+        ({"labels": {"team": 7}}, ["/labels/team"]),
+        ({"prefix": "a", "cursor": "garbage"}, ["/cursor"]),
+        ({"prefix": "a", "cursor": "cGF1c2U6YQ", "names": []}, ["/names"]),
+        ({"prefix": "a", "reason": 7}, ["/reason"]),
+        ([], [""]),
+    ],
+)
+def test_an_empty_or_invalid_filter_is_refused(body: Any, pointers: list[str]) -> None:
+    client = client_with_jobs()
+    refused = client.send("POST", f"{URL}/pause", body)
+    assert (refused.status, refused.pointers) == (422, pointers)
+    assert names(client, "?state=paused") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "pointers"),
+    [
+        ("", [""]),
+        ("?prefix=", [""]),
+        ("?label=team", ["/label/0"]),
+        ("?label=team:a&label=team:b", ["/label"]),
+        ("?prefix=a&state=paused", ["/state"]),
+        ("?prefix=a&limit=1", ["/limit"]),
+        ("?prefix=a&cursor=x", ["/cursor"]),
+    ],
+)
+def test_a_bulk_delete_with_an_empty_or_invalid_filter_deletes_nothing(
+    query: str, pointers: list[str]
+) -> None:
+    client = client_with_jobs()
+    refused = client.send("DELETE", f"{URL}/jobs{query}")
+    assert (refused.status, refused.pointers) == (422, pointers)
+    assert len(names(client)) == 3
+
+
+Result = TypeVar("Result")
+
+JOBS = "/v1/namespaces/ns/jobs"
+
+
+def named(*names: Any) -> dict[str, Any]:
+    return {"jobs": [{"name": name, **JOB} for name in names]}
+
+
+def test_a_bulk_call_creates_replaces_or_leaves_each_job_as_it_is(client: Client) -> None:
+    first = client.send("POST", JOBS, named("a", "b"))
+    again = client.send("POST", JOBS, {"jobs": [{"name": "a", **JOB}, {"name": "b", **JOB, "repeats": 2}]})
+    assert first.status == again.status == 200
+    assert [each["status"] for each in first.json["results"]] == [201, 201]
+    assert [each["status"] for each in again.json["results"]] == [200, 200]
+    assert again.json["results"][0] == {**first.json["results"][0], "status": 200}
+    assert again.json["results"][1]["rev"] != first.json["results"][1]["rev"]
+
+
+@pytest.mark.parametrize("name", [None, 7, "", "a/b", ".", "x" * 129, [], {"a": 1}])
+def test_a_bulk_call_writes_the_other_jobs_when_one_has_an_invalid_name(client: Client, name: Any) -> None:
+    results = client.send("POST", JOBS, named("a", name, "b")).json["results"]
+    assert [each["status"] for each in results] == [201, 422, 201]
+    assert results[1]["name"] == name
+    assert [each["pointer"] for each in results[1]["problem"]["errors"]] == ["/name"]
+
+
+def test_a_bulk_call_writes_the_other_jobs_when_an_item_is_no_job(client: Client) -> None:
+    body = {"jobs": [7, {"name": "a", **JOB}, {}, None]}
+    results = client.send("POST", JOBS, body).json["results"]
+    assert [each["status"] for each in results] == [422, 201, 422, 422]
+    assert [each["pointer"] for each in results[0]["problem"]["errors"]] == [""]
+
+
+def test_a_bulk_call_writes_a_name_that_occurs_twice_once(client: Client) -> None:
+    results = client.send("POST", JOBS, named("a", "a")).json["results"]
+    assert [each["status"] for each in results] == [201, 422]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({}, ["/jobs"]),
+        ({"jobs": None}, ["/jobs"]),
+        ({"jobs": {}}, ["/jobs"]),
+        ({"jobs": 7}, ["/jobs"]),
+        ({"jobs": []}, ["/jobs"]),
+        ({"jobs": [{}] * 101}, ["/jobs"]),
+        ({"jobs": [{}], "job": 1}, ["/job"]),
+        ([], [""]),
+    ],
+)
+def test_a_body_that_is_no_list_of_jobs_is_refused_as_a_whole(body: Any, pointers: list[str]) -> None:
+    refused = Client().send("POST", JOBS, body)
+    assert (refused.status, refused.pointers) == (422, pointers)
+
+
+def test_a_job_for_which_no_time_was_left_is_reported_and_not_written(
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    put = client.world.jobs.put
+
+    def slow(job: Any, *rest: Any) -> bool:
+        done = put(job, *rest)
+        client.world.clock.time += REQUEST_TIME_LIMIT_MS + 1
+        return done
+
+    monkeypatch.setattr(client.world.jobs, "put", slow)
+    results = client.send("POST", JOBS, named("a", "b")).json["results"]
+    assert [each["status"] for each in results] == [201, 503]
+    assert client.world.jobs.get(JobKey("ns", "b")) is None
+    assert UnavailableError.__name__ not in str(results)
+
+
+def test_results_have_the_order_of_the_request() -> None:
+    with ThreadPoolExecutor(4) as threads:
+
+        def concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+            found = [threads.submit(task) for task in reversed(tasks)]
+            return [each.result() for each in reversed(found)]
+
+        client = Client(write_concurrently=concurrently)
+        names = [f"job-{number}" if number % 3 else f"a/{number}" for number in range(30)]
+        results = client.send("POST", JOBS, named(*names)).json["results"]
+    assert [each["name"] for each in results] == names
+    assert [each["status"] for each in results] == [201 if number % 3 else 422 for number in range(30)]
