@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.contract.builders import NOON, pack, timer
 from tests.fakes.dynamodb import FakeDynamoDB
-from tests.fakes.dynamodb_tables import size_of
 from tests.fakes.engines import Dynamo, on_fake
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
@@ -18,6 +17,7 @@ from sweephand.model.job import JobKey
 from sweephand.model.timer import Cursor, OccurrenceTimer, TimerPack, UnreadTimer, pack_key
 from sweephand.schedules import Batch, Occurrence, Series
 from sweephand.storage.timers import VERSION
+from sweephand_engine.dynamo.tables import size_of
 
 PUT_OFF_MS = 5 * MINUTE_MS
 KEY = ("shard#0003", pack().sort_key)

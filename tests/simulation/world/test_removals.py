@@ -5,7 +5,6 @@ from itertools import chain
 from typing import Final
 
 import pytest
-from tests.fakes.dynamodb_expressions import Range
 from tests.simulation.oracle import removal
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.broken_removal import BROKEN_REMOVAL, EXCUSED_REMOVAL
@@ -17,6 +16,7 @@ from tests.simulation.world.removals import ExpiringTables, Manner, Removals
 from tests.simulation.world.watched import Expiring
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
+from sweephand_engine.dynamo.expressions import Range
 
 #: From this instant on the item's time to live is over.
 EXPIRES_S = NOON // SECOND_MS + 60

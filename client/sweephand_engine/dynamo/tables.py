@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from tests.fakes.dynamodb_expressions import Attributes, Range, Value
+from sweephand_engine.dynamo.expressions import Attributes, Range, Value
 
 #: AWS's limits: bytes of an item, and of the two parts of its key.
 ITEM_BYTES_MAX: Final = 400 * 1_024
@@ -77,6 +77,9 @@ class Tables:
         if partition is not None and before is not None:
             del partition.keys[bisect_left(partition.keys, place[1])]
         return before
+
+    def commit(self) -> None:
+        """Called at the end of each request. A subclass may store what the request has written."""
 
     def keys(self, table: str, asked: Range) -> Sequence[str]:
         """The sort keys of a range, in order."""
@@ -170,9 +173,9 @@ def _value_size(name: str, value: Value) -> int:
         return 1
     if kind == "B":
         return len(content if isinstance(content, bytes) else b64decode(content))
-    assert isinstance(content, str), f"{name}: {kind} is unknown to this fake"
+    assert isinstance(content, str), f"{name}: {kind} is unknown to this client"
     if kind == "S":
         return len(content.encode())
-    assert kind == "N", f"{name}: {kind} is unknown to this fake"
+    assert kind == "N", f"{name}: {kind} is unknown to this client"
     assert _NUMBER.fullmatch(content), f"{name}: {content!r} is not a whole number as DynamoDB stores it"
     return len(content) // 2 + 2
