@@ -241,6 +241,16 @@ class MemoryDynamoDB:
             }
         return {"Code": "None"}
 
+    def expire(self, now_s: int) -> None:
+        """Remove the items whose time to live is over, as DynamoDB does in the background."""
+        with self._lock:
+            partitions = self.tables.partitions()
+        for table, partition in partitions:
+            # Requests may come in between: no partition takes long.
+            with self._lock:
+                self.tables.expire(table, partition, now_s)
+                self.tables.commit()
+
     def _asked(self, operation: str, act: Callable[[Handling], Answer]) -> Answer:
         """The answer to a request. A subclass may let requests fail."""
         del operation

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from sweephand_engine.dynamo.expressions import Attributes, Range, Value
+from sweephand_engine.journal import Journal
 
 #: AWS's limits: bytes of an item, and of the two parts of its key.
 ITEM_BYTES_MAX: Final = 400 * 1_024
@@ -97,6 +98,52 @@ class Tables:
         for (named, _), partition in self._partitions.items():
             if named == table:
                 yield from (partition.items[key] for key in partition.keys)
+
+    def partitions(self) -> Sequence[tuple[str, str]]:
+        """The name of the table and the partition key of each partition."""
+        return list(self._partitions)
+
+    def expire(self, table: str, partition: str, now_s: int) -> None:
+        """Remove the items of a partition whose time to live ended before `now_s`, in seconds.
+
+        An empty partition is forgotten.
+        """
+        items = self._partitions[table, partition].items
+        ends = {key: int(item["expires_at"]["N"]) for key, item in items.items() if "expires_at" in item}
+        old = [key for key, end_s in ends.items() if end_s < now_s]
+        for key in old:
+            self.forget(table, (partition, key))
+        if not items:
+            del self._partitions[table, partition]
+
+
+class JournaledTables(Tables):
+    """Tables that begin with the items of a journal. What each request writes is kept there."""
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__()
+        self._journal = journal
+        for table, item in journal.items():
+            first, second = item["pk"]["S"], item["sk"]["S"]
+            partition = self._partitions.setdefault((table, first), _Partition())
+            partition.keys.append(second)
+            partition.items[second] = item
+
+    def put(self, table: str, item: Attributes) -> None:
+        """Store an item as other tables do."""
+        super().put(table, item)
+        self._journal.put(table, _as_read(item))
+
+    def forget(self, table: str, place: Place) -> Attributes | None:
+        """Remove an item as other tables do."""
+        before = super().forget(table, place)
+        if before is not None:
+            self._journal.remove(table, *place)
+        return before
+
+    def commit(self) -> None:
+        """Keep what the request has written."""
+        self._journal.commit()
 
 
 def place_of(key: Attributes) -> Place:
