@@ -12,7 +12,7 @@ WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600
 FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test sim verify bench bill capacity smoke smoke-aws size check lint types imports template format client-types lock sbom clean
+.PHONY: help setup dev run up down test sim verify bench bill capacity smoke smoke-aws size check lint types imports template format client-types lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -21,6 +21,9 @@ setup: $(TESTS) ## install everything now; the other targets install what they n
 
 run: $(STACK) ## start Sweephand here, schedule a few jobs and watch them arrive (Ctrl-C ends it)
 	@$(IN_VENV)/python -m infra.local run --port $(PORT)
+
+dev: .venv/.locked ## run Sweephand in one process, without AWS: API, console, deliveries and an inbox for them
+	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m sweephand_client.commands.main dev $(ARGS)
 
 up: $(STACK) ## start Sweephand here in the background, and say how to reach it
 	@$(IN_VENV)/python -m infra.local up --port $(PORT)

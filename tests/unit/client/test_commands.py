@@ -340,7 +340,11 @@ def test_a_profile_is_written_with_a_key_from_stdin_and_used(sweephand: CommandL
     assert sweephand.run("job", "list", "-p", "local").code == 2
 
 
-@pytest.mark.parametrize("words", ALL, ids=" ".join)
+#: The command that runs a stack, and calls none.
+RUNS_A_STACK = ("dev",)
+
+
+@pytest.mark.parametrize("words", [each for each in ALL if each != RUNS_A_STACK], ids=" ".join)
 def test_a_command_has_the_shared_options_and_takes_no_key_or_secret(words: tuple[str, ...]) -> None:
     shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).stdout
     for option in ("--json", "--profile", "--namespace"):
