@@ -1,6 +1,7 @@
 """`sweephand dev`: a whole Sweephand in this process, for trying it out and for developing against it."""
 
 import errno
+import gc
 import logging
 import os
 import signal
@@ -111,6 +112,9 @@ def run(
     journal = Journal() if store is None else FileJournal(store, fail)
     development = Development(server, journal, allow_outbound=allow_outbound)
     development.serve()
+    # What the imports and the file have made stays. The collector would look through it again and again.
+    gc.freeze()
+    gc.enable()
     say(first_steps(server.url, development.key, store))
     if opens:
         with suppress(webbrowser.Error):

@@ -6,12 +6,11 @@ the operating system's fsync only at a checkpoint ("PRAGMA synchronous", NORMAL)
 the last requests.
 """
 
-import json
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -47,6 +46,15 @@ class StoreFileError(SweephandError):
     """A store file cannot be used. The message names it, and says what to do."""
 
 
+class StoredItem(NamedTuple):
+    """An item of a table, as JSON."""
+
+    table: str
+    pk: str
+    sk: str
+    item: str
+
+
 class StoredMessage(NamedTuple):
     """A message of a queue. `entry` has its fields of SendMessage as JSON."""
 
@@ -61,9 +69,9 @@ class StoredMessage(NamedTuple):
 class Journal:
     """A journal that keeps nothing: the state of its engine ends with the process."""
 
-    def items(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The items, each with the name of its table, in the order of their keys."""
-        return iter(())
+    def items(self) -> Iterable[StoredItem]:
+        """The items in the order of their keys."""
+        return ()
 
     def messages(self, queue: str) -> Iterable[StoredMessage]:
         """The messages of a queue."""
@@ -75,10 +83,10 @@ class Journal:
         del name
         return make()
 
-    def put(self, name: str, item: Mapping[str, Any]) -> None:
+    def put(self, table: str, pk: str, sk: str, item: str) -> None:
         """Note that an item was written. `commit` keeps it."""
 
-    def remove(self, name: str, pk: str, sk: str) -> None:
+    def remove(self, table: str, pk: str, sk: str) -> None:
         """Note that an item was removed. `commit` keeps that."""
 
     def commit(self) -> None:
@@ -154,11 +162,10 @@ class FileJournal(Journal):
         # A file that may not be written shows it now, and not at the first job.
         self._write([("INSERT OR REPLACE INTO settings VALUES ('opened', '')", ())])
 
-    def items(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def items(self) -> Iterable[StoredItem]:
         """As Journal promises."""
-        with closing(self._database.execute("SELECT name, item FROM items ORDER BY name, pk, sk")) as rows:
-            for name, item in rows:
-                yield name, json.loads(item)
+        rows = self._database.execute("SELECT * FROM items ORDER BY name, pk, sk")
+        return (StoredItem(*row) for row in rows)
 
     def messages(self, queue: str) -> Iterable[StoredMessage]:
         """As Journal promises."""
@@ -174,14 +181,13 @@ class FileJournal(Journal):
         self._keep([("INSERT INTO settings VALUES (?, ?)", (name, value))])
         return value
 
-    def put(self, name: str, item: Mapping[str, Any]) -> None:
+    def put(self, table: str, pk: str, sk: str, item: str) -> None:
         """As Journal promises."""
-        text = json.dumps(item, separators=(",", ":"))
-        self._noted.append((_PUT, (name, item["pk"]["S"], item["sk"]["S"], text)))
+        self._noted.append((_PUT, (table, pk, sk, item)))
 
-    def remove(self, name: str, pk: str, sk: str) -> None:
+    def remove(self, table: str, pk: str, sk: str) -> None:
         """As Journal promises."""
-        self._noted.append((_REMOVE, (name, pk, sk)))
+        self._noted.append((_REMOVE, (table, pk, sk)))
 
     def commit(self) -> None:
         """As Journal promises."""

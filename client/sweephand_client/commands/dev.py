@@ -1,5 +1,6 @@
 """The command that runs a whole Sweephand in this process."""
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -34,6 +35,8 @@ def dev(
 
     HTTP targets are reached on this machine. What AWS would have got arrives in the inbox.
     """
+    # Importing makes many objects and no garbage. The engine starts the collector again.
+    gc.disable()
     try:
         engine: Any = import_module(_ENGINE)
     except ModuleNotFoundError as error:

@@ -74,7 +74,7 @@ class MemoryDynamoDB:
         def act(_: Handling) -> Answer:
             assert ConsistentRead, "every read must be strongly consistent"
             item = self.tables.get(TableName, place_of(Key))
-            return {"Item": copied(item)} if item else {}
+            return {"Item": item} if item else {}
 
         return self._asked("GetItem", act)
 
@@ -87,7 +87,7 @@ class MemoryDynamoDB:
             stored = self.tables.get(TableName, checked(Item))
             _meet("PutItem", Words.of(said), said, stored)
             self.tables.put(TableName, Item)
-            return {"Attributes": copied(stored)} if returned and stored else {}
+            return {"Attributes": stored} if returned and stored else {}
 
         return self._asked("PutItem", act)
 
@@ -265,12 +265,12 @@ class MemoryDynamoDB:
 
     def _page(self, table: str, partition: str, keys: Sequence[str], limit: int | None) -> Answer:
         """The items of the first keys, up to the limit of items or bytes of a page."""
-        items: list[Answer] = []
+        items: list[Attributes] = []
         size = 0
         for key in keys:
             item = self.tables.get(table, (partition, key))
             assert item is not None, "the index names an item that does not exist"
-            items.append(copied(item))
+            items.append(item)
             size += size_of(item)
             if len(items) == limit or size >= self._page_bytes:
                 return {"Items": items, "Count": len(items), "LastEvaluatedKey": key_of((partition, key))}
@@ -294,7 +294,7 @@ def _meet(operation: str, words: Words, said: Mapping[str, Any], stored: Attribu
         "Error": {"Code": "ConditionalCheckFailedException", "Message": "The conditional request failed"}
     }
     if stored and said.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD":
-        answer["Item"] = copied(stored)
+        answer["Item"] = stored
     raise ConditionalCheckFailedException(answer, operation)
 
 
