@@ -114,7 +114,6 @@ def run(
     development.serve()
     # What the imports and the file have made stays. The collector would look through it again and again.
     gc.freeze()
-    gc.enable()
     say(first_steps(server.url, development.key, store))
     if opens:
         with suppress(webbrowser.Error):

@@ -198,6 +198,7 @@ class Engine:
         ends = monotonic() + _STOP_S
         for each in self._threads:
             each.join(max(0, ends - monotonic()))
+        self._tasks.shutdown(wait=False)
 
     def _wait(self, duration_ms: int) -> None:
         self.clock.wait_until(self.clock.now() + duration_ms)

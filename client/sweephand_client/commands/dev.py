@@ -35,12 +35,14 @@ def dev(
 
     HTTP targets are reached on this machine. What AWS would have got arrives in the inbox.
     """
-    # Importing makes many objects and no garbage. The engine starts the collector again.
+    # Importing makes many objects and no garbage.
     gc.disable()
     try:
         engine: Any = import_module(_ENGINE)
     except ModuleNotFoundError as error:
         _end(f"The engine is not installed: {error}. Run `make dev` in a clone of the repository.", BAD_INPUT)
+    finally:
+        gc.enable()
     code = 0
     try:
         engine.run(port=port, store=store, opens=opens, allow_outbound=allow_outbound, say=typer.echo)
