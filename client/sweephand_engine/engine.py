@@ -260,7 +260,7 @@ class Engine:
         handled = self._deliveries.intake.handle([received], deadline=deadline)
         self.stores.queue.acknowledge([each.receipt for each in finished(handled)])
         if (stats := self._deliveries.stats) is not None:
-            stats.count(handled, received.id, deadline)
+            stats.count(handled, self._ids.token(), deadline)
         self._log_faults(each.error for each in handled)
 
     def _work(self, received: Received) -> None:
@@ -270,7 +270,7 @@ class Engine:
         if worked.is_done:
             self.stores.flow_queue.acknowledge(received.receipt)
         if (stats := self._deliveries.stats) is not None:
-            stats.count_of_line(worked.namespace, worked.triggers, received.id, deadline)
+            stats.count_of_line(worked.namespace, worked.triggers, self._ids.token(), deadline)
         self._log_faults(worked.errors)
 
     def _log_faults(self, errors: Iterable[Exception | None]) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import urllib3
 from infra.local.client import Client, RefusedError
+from playwright.sync_api import expect
+from tests.fakes.chromium import chromium
 
 from sweephand_engine.dev import Development
 from sweephand_engine.journal import FileJournal, Journal
@@ -183,6 +185,14 @@ def test_the_page_that_signs_a_browser_in_is_shown_once(dev: Development) -> Non
     assert dev.key in first.data.decode()
     assert second.status == 404
     assert dev.key not in second.data.decode()
+
+
+def test_that_page_opens_the_console_signed_in(dev: Development) -> None:
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto(f"{dev.server.url}{dev.server.site.opened_at}")
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+        assert page.url.startswith(f"{dev.server.url}/console")
 
 
 @pytest.mark.parametrize(
