@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 
 from sweephand.base.errors import StoreError, SweephandError
 from sweephand.base.instants import Instant
-from sweephand.runs.received import Received
 
 #: Marks a file as a store of Sweephand's ("PRAGMA application_id"): the letters `Swph`.
 APPLICATION_ID: Final = 0x53777068
@@ -35,7 +34,7 @@ _TABLES: Final = """
 _PUT: Final = "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)"
 _REMOVE: Final = "DELETE FROM items WHERE name = ? AND pk = ? AND sk = ?"
 _SEND: Final = "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)"
-_RECEIVE: Final = "UPDATE messages SET receives = ? WHERE queue = ? AND number = ?"
+_RECEIVE: Final = "UPDATE messages SET receives = receives + 1 WHERE queue = ? AND visible_at <= ?"
 _DELETE: Final = "DELETE FROM messages WHERE queue = ? AND number = ?"
 
 #: A statement and its values.
@@ -73,9 +72,13 @@ class Journal:
         """The items in the order of their keys."""
         return ()
 
-    def messages(self, queue: str) -> Iterable[StoredMessage]:
-        """The messages of a queue."""
-        del queue
+    def messages(self, queue: str, now: Instant) -> Iterable[StoredMessage]:
+        """The messages of a queue when an engine starts.
+
+        A message that was visible by `now` may have been received when the engine before ended, so it counts
+        as received once more. That costs less than a write for each receive.
+        """
+        del queue, now
         return ()
 
     def setting(self, name: str, make: Callable[[], str]) -> str:
@@ -97,9 +100,6 @@ class Journal:
 
     def send(self, messages: Iterable[StoredMessage]) -> None:
         """Keep messages of a queue, as `commit` does."""
-
-    def receive(self, queue: str, received: Sequence[Received]) -> None:
-        """Keep how often messages were received."""
 
     def delete(self, queue: str, numbers: Sequence[int]) -> None:
         """Keep that messages were deleted."""
@@ -167,8 +167,9 @@ class FileJournal(Journal):
         rows = self._database.execute("SELECT * FROM items ORDER BY name, pk, sk")
         return (StoredItem(*row) for row in rows)
 
-    def messages(self, queue: str) -> Iterable[StoredMessage]:
+    def messages(self, queue: str, now: Instant) -> Iterable[StoredMessage]:
         """As Journal promises."""
+        self._keep([(_RECEIVE, (queue, now))])
         rows = self._database.execute("SELECT * FROM messages WHERE queue = ?", (queue,))
         return [StoredMessage(*row) for row in rows]
 
@@ -198,11 +199,6 @@ class FileJournal(Journal):
     def send(self, messages: Iterable[StoredMessage]) -> None:
         """As Journal promises."""
         self._keep([(_SEND, each) for each in messages])
-
-    def receive(self, queue: str, received: Sequence[Received]) -> None:
-        """As Journal promises."""
-        if received:
-            self._keep([(_RECEIVE, (each.receives, queue, int(each.id))) for each in received])
 
     def delete(self, queue: str, numbers: Sequence[int]) -> None:
         """As Journal promises."""

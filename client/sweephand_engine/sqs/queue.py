@@ -29,10 +29,9 @@ class _Message:
 class MemoryQueue:
     """One queue. Several threads may use it at once.
 
-    `now` is the clock of this machine, and `wait` ends early when a message comes. A message that was
-    received becomes visible again after `visibility_ms`, unless it is deleted. The journal keeps every
-    message before it can be received. After a start, each message of the journal is visible at once if it had
-    been received, and otherwise when its delay is over.
+    `now` is the clock of this machine. A message that was received becomes visible again after
+    `visibility_ms`, unless it is deleted. The journal keeps every message before it can be received. After a
+    start, each message of the journal is visible as soon as its delay is over.
     """
 
     def __init__(
@@ -46,7 +45,7 @@ class MemoryQueue:
         self._is_closed = False
         self._messages = {
             each.number: _Message(json.loads(each.entry), each.sent_at, each.visible_at, each.receives)
-            for each in self._journal.messages(name)
+            for each in self._journal.messages(name, now())
         }
         self._order = [(each.visible_at, number) for number, each in self._messages.items()]
         heapify(self._order)
@@ -95,12 +94,10 @@ class MemoryQueue:
     def receive(self, limit: int = 10) -> list[Received]:
         """The messages that are visible now, at most `limit`."""
         with self._changed:
-            found = [
+            return [
                 Received(str(number), str(number), each.receives, each.entry["MessageBody"])
                 for number, each in self._receive(limit, self._visibility_ms)
             ]
-        self._journal.receive(self._name, found)
-        return found
 
     def renewable(self, limit: int, visibility_s: int) -> Sequence[Answer]:
         """As sqs.client.Queue promises."""
