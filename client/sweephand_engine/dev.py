@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sweephand.access.key_making import keep_admin_key
-from sweephand.base.errors import SweephandError
+from sweephand.base.errors import StoreError, SweephandError
 from sweephand.delivery.adapter import AwsClients, Service
 from sweephand.delivery.checked_clients import SqsClients
 from sweephand.model.api_key import ADMIN_KEY_ID, digest_of, format_key
@@ -69,9 +69,11 @@ class Development:
             destinations=None if allow_outbound else ThisMachine(),
         )
         secret = journal.setting("admin secret", ids.secret)
-        keep_admin_key(self.engine.stores.keys, ids, digest_of(secret), "sweephand dev", clock.now())
+        keys = self.engine.stores.keys
+        if keys.get(ADMIN_KEY_ID) is None:
+            keep_admin_key(keys, ids, digest_of(secret), "sweephand dev", clock.now())
         self.key = format_key(ADMIN_KEY_ID, secret)
-        gateway = Gateway(build_handler(self.engine.services), self.engine.stores.keys, clock, ids)
+        gateway = Gateway(build_handler(self.engine.services), keys, clock, ids)
         server.site = Site(gateway, inbox, self.key, self.engine.services.signing.active)
 
     def serve(self) -> None:
@@ -110,8 +112,11 @@ def run(
             signal.signal(getattr(signal, name), lambda *_: is_over.set())
     server = _server(port)
     journal = Journal() if store is None else FileJournal(store, fail)
-    development = Development(server, journal, allow_outbound=allow_outbound)
-    development.serve()
+    try:
+        development = Development(server, journal, allow_outbound=allow_outbound)
+        development.serve()
+    except StoreError as error:
+        raise StoppedError(str(error)) from error
     # What the imports and the file have made stays. The collector would look through it again and again.
     gc.freeze()
     say(first_steps(server.url, development.key, store))

@@ -6,11 +6,12 @@ import socket
 import sqlite3
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+import pytest
 from infra.bench.dev import Writer, names_of
 from infra.local.dev import Dev, command, own_environment, running
 
@@ -20,7 +21,7 @@ JOBS = "/v1/namespaces/demo/jobs"
 PROSE = re.compile(r"(Sweephand|Then|The|Every|Ctrl-C) ")
 
 #: How long a busy machine may take for what an idle one does in a second.
-PATIENCE_S = 60
+PATIENCE_S = 120
 
 
 def within(holds: Callable[[], bool]) -> None:
@@ -30,10 +31,15 @@ def within(holds: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def refused(*options: object) -> tuple[int, str]:
+def limited(kb: int) -> Sequence[str]:
+    """The words of a command that limits the size of files: a write fails then as on a full disk."""
+    return ("bash", "-c", f'ulimit -f {kb}; exec "$@"', "_")
+
+
+def refused(*options: object, run_by: Sequence[str] = ()) -> tuple[int, str]:
     """The exit code and the words of a process that does not start."""
     done = subprocess.run(  # noqa: S603 - our own command
-        command(*options),
+        [*run_by, *command(*options)],
         env=own_environment(),
         capture_output=True,
         text=True,
@@ -130,12 +136,19 @@ def test_a_store_of_a_newer_version_is_told(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_ends_it_with_a_sentence(tmp_path: Path) -> None:
-    # A limit of a file's size fails a write as a full disk does.
-    limited = ("bash", "-c", 'ulimit -f 400; exec "$@"', "_")
-    with running(tmp_path / "store", run_by=limited) as dev:
+    with running(tmp_path / "store", run_by=limited(400)) as dev:
         Writer(dev.client, "job").join()
         assert dev.process.wait(PATIENCE_S) == 3
     *others, sentence = dev.lines
     assert sentence.startswith(f"The store {tmp_path / 'store'} cannot be used")
     assert "free some space, or name a file on another disk." in sentence
     assert others[-1].startswith("Ctrl-C"), "that is all it prints"
+
+
+@pytest.mark.parametrize(("kb", "code"), [(8, 2), (40, 3)], ids=["at once", "while it starts"])
+def test_it_does_not_start_on_a_full_disk(tmp_path: Path, kb: int, code: int) -> None:
+    store = tmp_path / "store"
+    found, words = refused("--port", 0, "--store", store, run_by=limited(kb))
+    assert (found, words.count("\n")) == (code, 1), words
+    assert words.startswith(f"The store {store} cannot be used")
+    assert words.endswith("free some space, or name a file on another disk.\n")
