@@ -74,7 +74,7 @@ class MemoryQueue:
 
     def delete(self, receipts: Sequence[str]) -> None:
         """As sqs.client.Queue promises. A receipt is the number of its message."""
-        numbers = [int(each) for each in receipts]
+        numbers = [int(each) for each in receipts if each.isdecimal()]
         with self._changed:
             gone = [number for number in numbers if self._messages.pop(number, None) is not None]
         self._journal.delete(self._name, gone)
