@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from sweephand.access.key_making import keep_admin_key
 from sweephand.base.errors import StoreError, SweephandError
+from sweephand.base.names import is_name
 from sweephand.delivery.adapter import AwsClients, Service
 from sweephand.delivery.checked_clients import SqsClients
 from sweephand.model.api_key import ADMIN_KEY_ID, digest_of, format_key
@@ -74,7 +75,13 @@ class Development:
             keep_admin_key(keys, ids, digest_of(secret), "sweephand dev", clock.now())
         self.key = format_key(ADMIN_KEY_ID, secret)
         gateway = Gateway(build_handler(self.engine.services), keys, clock, ids)
-        server.site = Site(gateway, inbox, self.key, self.engine.services.signing.active)
+        server.site = Site(gateway, inbox, self.key, self._secrets_of)
+
+    def _secrets_of(self, namespace: str) -> Sequence[str]:
+        """The signing secrets of a namespace. A request that anybody sends to the inbox makes none."""
+        if not is_name(namespace) or self.engine.stores.secrets.get(namespace) is None:
+            return ()
+        return self.engine.services.signing.active(namespace)
 
     def serve(self) -> None:
         """Begin to answer and to deliver, in threads."""

@@ -28,6 +28,16 @@ KEPT_MAX: Final = 1_000
 _MISSED_MS: Final = 10_000
 
 
+#: The headers of a delivery by HTTP, by what a delivery by AWS calls the same.
+_HEADERS: Final = {
+    "namespace": "sweephand-namespace",
+    "job": "sweephand-job",
+    "due": "sweephand-due",
+    "attempt": "sweephand-attempt",
+    "batchIndex": "sweephand-batch-index",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """One delivery. `names` are the trigger's, as a delivery by AWS has them, and `to` says where it went."""
@@ -49,9 +59,9 @@ class Arrival:
         due = self.names.get("due")
         late_ms = 0 if due is None else self.at - round(datetime.fromisoformat(due).timestamp() * SECOND_MS)
         late = f"# {index}" if index else f"{late_ms:5d} ms"
-        shown = f"{late:>8}" if str(attempt) == "1" else "   retry"
+        shown = {"1": late, "?": ""}.get(str(attempt), "retry")
         job = self.names.get("job", "?")
-        return f"{clock}  {shown}  {attempt:>5}    {job:<27}  {self.to}{self.note}  {self.body}"
+        return f"{clock}  {shown:>8}  {attempt:>5}    {job:<27}  {self.to}{self.note}  {self.body}"
 
 
 class Inbox:
@@ -85,7 +95,7 @@ class Inbox:
     def take(
         self, path: str, headers: Mapping[str, str], body: bytes, secrets_of: Callable[[str], Iterable[str]]
     ) -> None:
-        """Keep a delivery by HTTP, with a note if no secret of its namespace verifies it.
+        """Keep a delivery by HTTP. If no secret of its namespace verifies it, a note takes its names' place.
 
         The names of its headers are in lower case.
         """
@@ -93,8 +103,10 @@ class Inbox:
         names = {name: headers[header] for name, header in _HEADERS.items() if header in headers}
         secrets = secrets_of(names["namespace"]) if "namespace" in names else ()
         is_signed = any(_verifies(secret, headers, body) for secret in secrets)
-        note = "" if is_signed else "   WRONG SIGNATURE"
-        self._keep(Arrival(at, names, path, body.decode(errors="replace"), note))
+        text = body.decode(errors="replace")
+        self._keep(
+            Arrival(at, names, path, text) if is_signed else Arrival(at, {}, path, text, "   WRONG SIGNATURE")
+        )
 
     def client(self, service: Service) -> "InboxClient":
         """A client of a service of AWS whose requests arrive here."""
@@ -113,16 +125,6 @@ class Inbox:
             self._arrivals.append(arrival)
             self._unread.append(arrival)
             self._came.notify_all()
-
-
-#: The headers of a delivery by HTTP, by what a delivery by AWS calls the same.
-_HEADERS: Final = {
-    "namespace": "sweephand-namespace",
-    "job": "sweephand-job",
-    "due": "sweephand-due",
-    "attempt": "sweephand-attempt",
-    "batchIndex": "sweephand-batch-index",
-}
 
 
 def _verifies(secret: str, headers: Mapping[str, str], body: bytes) -> bool:

@@ -85,9 +85,12 @@ def test_the_run_of_a_delivery_has_succeeded(dev: Development, client: Client) -
     within(lambda: client.ask("GET", f"{JOBS}/seen/runs")["items"][0]["state"] == "succeeded")
 
 
-def test_a_request_that_nobody_signed_is_shown_as_such(dev: Development) -> None:
-    urllib3.request("POST", f"{dev.server.url}/inbox/by-hand", body=b"x")
+@pytest.mark.parametrize("namespace", ["demo", "unknown", "n" * 5_000, "not a name"])
+def test_a_request_that_nobody_signed_is_shown_as_such(dev: Development, namespace: str) -> None:
+    headers = {"sweephand-namespace": namespace, "sweephand-due": "no time", "sweephand-batch-index": "x"}
+    urllib3.request("POST", f"{dev.server.url}/inbox/by-hand", body=b"x", headers=headers)
     assert "/inbox/by-hand   WRONG SIGNATURE  x" in inbox(dev)
+    assert namespace == "demo" or dev.engine.stores.secrets.get(namespace[:100]) is None
 
 
 @pytest.mark.parametrize(
