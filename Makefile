@@ -5,14 +5,14 @@ VENVS := .local/venvs
 TOOLS := .venv/.locked $(VENVS)/sam/.locked
 STACK := $(TOOLS) $(VENVS)/ministack/.locked
 TESTS := $(STACK) $(VENVS)/schemathesis/.locked $(VENVS)/sbom/.locked
-SOURCES := layers/sweephand/python/sweephand client/sweephand_client functions infra tests
+SOURCES := layers/sweephand/python/sweephand client/sweephand_client client/sweephand_engine functions infra tests
 IN_VENV := .venv/bin
 # The first seed of each kind of world, and the kinds of worlds with one policy.
 WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600000 3700000 3800000 5000000 6000000 7000000 10000000 10500000
 FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys outages calm-outages
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test sim verify bench bill capacity smoke smoke-aws size check lint types imports template format client-types lock sbom clean
+.PHONY: help setup dev run up down test sim verify bench bill capacity smoke smoke-aws size check lint types imports template format client-types lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -21,6 +21,9 @@ setup: $(TESTS) ## install everything now; the other targets install what they n
 
 run: $(STACK) ## start Sweephand here, schedule a few jobs and watch them arrive (Ctrl-C ends it)
 	@$(IN_VENV)/python -m infra.local run --port $(PORT)
+
+dev: .venv/.locked ## run Sweephand in one process, without AWS: API, console, deliveries and an inbox for them
+	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m sweephand_client.commands.main dev $(ARGS)
 
 up: $(STACK) ## start Sweephand here in the background, and say how to reach it
 	@$(IN_VENV)/python -m infra.local up --port $(PORT)
@@ -32,7 +35,7 @@ test: $(TESTS) ## run all tests in four processes: two begin with those on deplo
 	$(IN_VENV)/python -m pytest --numprocesses=4 --dist=loadgroup --durations=25
 
 sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; or print the story of one, SEED=7
-	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
+	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
 
 # A world that is off for thirty days takes 6 s, and another one 0.1 s: a twentieth of the seeds.
 verify: $(TESTS) ## the long proofs, in two hours: SEEDS=1000 of each kind of world, FLOW_SEEDS=2000 with one policy, every mutation and request

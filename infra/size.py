@@ -19,6 +19,7 @@ PARTS: Final = {
     "package": ("layers/sweephand/python/sweephand", "functions"),
     "client": ("client/sweephand_client",),
     "generated": ("client/sweephand_client/openapi",),
+    "engine": ("client/sweephand_engine",),
     "infra": ("infra",),
     "tests": ("tests",),
 }
@@ -53,6 +54,8 @@ CEILINGS: Final = {
     "client": Size(lines=4_090, modules=42, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
+    # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
+    "engine": Size(lines=1_600, modules=16, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too.
     "infra": Size(lines=5_910, modules=68, inner_imports=1),

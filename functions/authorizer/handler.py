@@ -32,10 +32,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     logger.info("asked", key_id=caller.key_id if caller else None)
     if caller is None:
         return {"isAuthorized": False}
-    context = {"keyId": caller.key_id, "namespace": caller.namespace, "role": caller.role}
-    if caller.requests_per_minute is not None:
-        context["requestsPerMinute"] = str(caller.requests_per_minute)
-    return {"isAuthorized": True, "context": context}
+    return {"isAuthorized": True, "context": caller.context}
 
 
 def caller_of(header: str | None) -> Caller | None:

@@ -6,7 +6,19 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from infra import dynamodb_local
-from infra.bench import cost, creation, deliveries, flow, flow_units, fuzz, lateness, start, stored, sweeper
+from infra.bench import (
+    cost,
+    creation,
+    deliveries,
+    dev,
+    flow,
+    flow_units,
+    fuzz,
+    lateness,
+    start,
+    stored,
+    sweeper,
+)
 from infra.bench.report import Report
 from infra.local import processes
 from infra.local.places import Place, free_port
@@ -25,6 +37,7 @@ _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report]]] = {
     "idle": lambda arguments: lateness.measure_idle(_place(), arguments.triggers),
     "flow": lambda arguments: flow.measure(_place(), arguments.events),
     "flow-units": lambda arguments: flow_units.measure(min(arguments.events, flow_units.EVENTS)),
+    "dev": lambda _: dev.measure(),
     "fuzz": lambda _: fuzz.measure(_INPUTS),
 }
 

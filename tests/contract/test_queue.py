@@ -1,5 +1,6 @@
-"""ports.Queue in memory, and over SQS by a client in memory (`wire`) and by moto."""
+"""ports.Queue in memory, and over SQS: by a client in memory (`wire`), by the engine's queues and by moto."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,12 +10,15 @@ from tests.fakes.doubles import HandClock, Letterbox
 from tests.fakes.sqs import mocked_sqs
 from tests.fakes.sqs_client import queue_over
 
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import BundleMessage, DeadLetter, Readable, Trigger, TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.ports.queue import Queue
 from sweephand.targets.reach import EVERY_QUEUE
+from sweephand_engine.sqs.client import MemorySqs
+from sweephand_engine.sqs.queue import MemoryQueue
 
 
 def message(number: int) -> TriggerMessage:
@@ -32,8 +36,31 @@ class Case:
     reappear: Callable[[], Any]
 
 
-@pytest.fixture(params=["memory", "wire", "moto"])
+def of_engine() -> Case:
+    """Production's adapter over two queues of an engine."""
+    clock = HandClock()
+    queue, dead = (MemoryQueue(name, clock.now, 1_000) for name in ("delivery", "dead"))
+    sqs: Any = MemorySqs({"delivery": queue, "dead": dead})
+    return Case(
+        SqsQueue(
+            SqsClients(lambda _: sqs),
+            "delivery",
+            "dead",
+            lambda _: None,
+            allow_insecure=False,
+            queues=EVERY_QUEUE,
+        ),
+        lambda: [(decode(each.body), each.receipt) for each in queue.receive(1_000)],
+        lambda: [json.loads(each.body)["reason"] for each in dead.receive(1_000)],
+        lambda: clock.wait_until(clock.now() + 1_000),
+    )
+
+
+@pytest.fixture(params=["memory", "wire", "engine", "moto"])
 def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Case]:
+    if request.param == "engine":
+        yield of_engine()
+        return
     if request.param != "moto":
         box = Letterbox(HandClock())
         yield Case(

@@ -71,10 +71,7 @@ def event_of(
     if isinstance(caller, Mapping):
         event["requestContext"]["authorizer"] = caller
     elif caller is not None:
-        context = {"keyId": caller.key_id, "namespace": caller.namespace, "role": caller.role}
-        if caller.requests_per_minute is not None:
-            context["requestsPerMinute"] = str(caller.requests_per_minute)
-        event["requestContext"]["authorizer"] = {"lambda": context}
+        event["requestContext"]["authorizer"] = {"lambda": caller.context}
     if isinstance(body, bytes):
         event |= {"body": b64encode(body).decode(), "isBase64Encoded": True}
     elif body is not None:

@@ -4,13 +4,14 @@ The SDK retries by itself. So if an answer is lost, the SDK makes the request ag
 error. Another process may act between the two tries.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from botocore.exceptions import ClientError
 
 from sweephand.storage.connect import check_in_time
+from sweephand_engine.wire import Handling
 
 #: The number of tries that storage.connect sets: the first try and the SDK's own retries.
 TRIES_MAX: Final = 4
@@ -19,18 +20,14 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(Handling):
     """The fate of one try of a request, which is decided before the try.
 
-    `served` gets the number of entries of a batch and returns the places of those that AWS processes. AWS
-    hands back the others. With `is_lost`, the answer does not arrive and the SDK tries again. With
-    `breaks_off`, a query returns no items but a key to go on from, although there are more. `memo` belongs to
-    the code that made the fate.
+    With `is_lost`, the answer does not arrive and the SDK tries again. `memo` belongs to the code that made
+    the fate.
     """
 
-    served: Callable[[int], Sequence[int]] = range
     is_lost: bool = False
-    breaks_off: bool = False
     memo: Any = None
 
 
@@ -69,8 +66,3 @@ def as_the_sdk(trouble: Trouble, operation: str, act: Callable[[Fate], Answer]) 
             raise refusal
         return answer
     raise AssertionError("the last try must have an answer")
-
-
-def failing(code: str, operation: str) -> ClientError:
-    """The error that boto3 raises if AWS answers with that code."""
-    return ClientError({"Error": {"Code": code, "Message": "as the test asks"}}, operation)

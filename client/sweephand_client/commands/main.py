@@ -10,6 +10,7 @@ from sweephand_client.commands import (
     apply,
     batch,
     crontab,
+    dev,
     figures,
     flow,
     job,
@@ -36,6 +37,7 @@ app.add_typer(flow.namespaces, name="namespace")
 app.add_typer(access.keys, name="key")
 app.add_typer(access.secrets, name="secret")
 app.add_typer(access.profiles, name="profile")
+app.command()(dev.dev)
 command(app)(access.status)
 command(app)(access.changes)
 command(app)(run.tail)

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.contract.builders import NOON, batch_timer, deadline_timer, pack, retry_timer, timer
 from tests.fakes.dynamodb import FakeDynamoDB
-from tests.fakes.dynamodb_tables import size_of
 from tests.fakes.engines import Dynamo, on_fake
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
@@ -22,6 +21,7 @@ from sweephand.model.wire import encode
 from sweephand.schedules import Batch, Occurrence, Series
 from sweephand.storage import timers as storage
 from sweephand.storage.timers import VERSION
+from sweephand_engine.dynamo.tables import size_of
 
 PUT_OFF_MS = 5 * MINUTE_MS
 KEY = ("shard#0003", pack().sort_key)

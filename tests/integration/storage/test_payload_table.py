@@ -5,7 +5,6 @@ from uuid import uuid4
 
 import pytest
 from tests.fakes.dynamodb import FakeDynamoDB
-from tests.fakes.dynamodb_tables import size_of
 from tests.fakes.engines import Dynamo, on_fake
 
 from sweephand.base.errors import ParameterError
@@ -13,6 +12,7 @@ from sweephand.base.instants import DAY_MS, SECOND_MS
 from sweephand.base.limits import DATA_BYTES_MAX, NAME_LENGTH_MAX
 from sweephand.base.timing import PAYLOAD_KEPT_MS
 from sweephand.storage.payloads import DynamoPayloads
+from sweephand_engine.dynamo.tables import size_of
 
 UID: Final = "uid0000000000001"
 REF: Final = "0123456789abcdef-token"

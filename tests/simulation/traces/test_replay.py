@@ -43,7 +43,7 @@ def test_a_seed_leaves_the_same_trace_whatever_ran_before(seed: int) -> None:
     ("hash_seed", "zone"), [("0", "UTC"), ("1", "Pacific/Apia"), ("random", "Asia/Kolkata")]
 )
 def test_a_seed_leaves_the_same_trace_in_every_process_and_zone(hash_seed: str, zone: str) -> None:
-    path = os.pathsep.join([str(ROOT), str(ROOT / "layers/sweephand/python")])
+    path = os.pathsep.join(str(ROOT / each) for each in ("", "client", "layers/sweephand/python"))
     environment = {"PYTHONHASHSEED": hash_seed, "TZ": zone, "PYTHONPATH": path, "PATH": os.environ["PATH"]}
     command = [sys.executable, "-c", DIGESTS, *map(str, SEEDS)]
     ran = subprocess.run(command, env=environment, check=True, capture_output=True)  # noqa: S603 - our own

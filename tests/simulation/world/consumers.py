@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
-from tests.fakes.wire_trouble import failing
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.workload.bundling import NO_BUNDLES, Bundling
 from tests.simulation.workload.lanes import NO_LANES, Lanes
@@ -26,6 +25,7 @@ from sweephand.delivery.sqs import SqsTargets
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import Trigger
 from sweephand.targets.reach import EVERY_QUEUE, Reach
+from sweephand_engine.wire import refusal
 
 WHERE: Final = "consumers.deliver"
 
@@ -197,7 +197,7 @@ class Consumers:
             way = self._way(attempt, code)
             answer = self._answer("200" if way == "slow" else way, code, _TIMEOUT_MS)
             if not answer.succeeded and not (way == "silence" and fraction(code, _IS_LOST) < _LOST):
-                raise failing("ServiceUnavailable", "SendMessage")
+                raise refusal("ServiceUnavailable", "SendMessage")
             if self.network.drops(message["MessageDeduplicationId"]):
                 self.chronicle.dropped(attempt)
             elif attempt.run_token is not None and (self.is_calm or fraction(code, 6) < self.accepts):

@@ -5,12 +5,12 @@ from functools import partial
 from typing import Final, Literal, TypeAlias, TypeVar
 from zlib import crc32
 
-from tests.fakes.dynamodb_expressions import Attributes
-from tests.fakes.dynamodb_tables import Place, Tables
 from tests.simulation.world.faults import fraction, mixed, stream
 from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.instants import HOUR_MS, SECOND_MS, Instant
+from sweephand_engine.dynamo.expressions import Attributes
+from sweephand_engine.dynamo.tables import Place, Tables
 
 #: When the items of a seed are removed: as soon as allowed, each at a random time up to the latest, or just
 #: after production code has read one. In the last case that code acts on an item that is gone.

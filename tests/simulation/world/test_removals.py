@@ -5,7 +5,6 @@ from itertools import chain
 from typing import Final
 
 import pytest
-from tests.fakes.dynamodb_expressions import Range
 from tests.simulation.oracle import removal
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.broken_removal import EXCUSED_REMOVAL
@@ -16,6 +15,7 @@ from tests.simulation.world.processes import Scheduler
 from tests.simulation.world.removals import Expiring, ExpiringTables, Manner, Removals
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
+from sweephand_engine.dynamo.expressions import Range
 
 #: From this instant on the item's time to live is over.
 EXPIRES_S = NOON // SECOND_MS + 60

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 from tests.fakes.dynamodb import FakeDynamoDB
-from tests.fakes.dynamodb_expressions import Attributes
-from tests.fakes.dynamodb_tables import Tables, place_of
 from tests.fakes.memory_audits import MemoryAudits
 from tests.fakes.sqs_client import DEAD_LETTERS_URL, FakeSqs, Inbox, sqs_queue
-from tests.fakes.wire_trouble import Fate, Trouble, failing
+from tests.fakes.wire_trouble import Fate, Trouble
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.world.delivery_queues import DeliveryQueues
 from tests.simulation.world.gate import Gate
@@ -32,6 +30,9 @@ from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, DemandKind
 from sweephand.storage import batches, changes, counters, jobs, leases, lines, namespaces, runs, timers
 from sweephand.storage.table import Table
+from sweephand_engine.dynamo.expressions import Attributes
+from sweephand_engine.dynamo.tables import Tables, place_of
+from sweephand_engine.wire import refusal
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -115,7 +116,7 @@ class GateTrouble(Trouble):
             kinds = gate.enter(where)
         except StoreError as error:
             if "throttled" in str(error):
-                raise failing("ThrottlingException", operation) from error
+                raise refusal("ThrottlingException", operation) from error
             raise EndpointConnectionError(endpoint_url=_URL) from error
         if not kinds:
             return Fate(memo=kinds)
@@ -130,7 +131,7 @@ class GateTrouble(Trouble):
             some = gate.part(where, range(count), kinds)
             return range(count) if some is None else some
 
-        return Fate(served, is_lost, breaks_off="part" in kinds, memo=kinds)
+        return Fate(served, breaks_off="part" in kinds, is_lost=is_lost, memo=kinds)
 
     def after(self, operation: str, fate: Fate) -> None:
         """Let time pass after a request."""

@@ -17,6 +17,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from sweephand import __version__
+from sweephand_client.commands import dev
 from sweephand_client.commands.main import app
 
 URL = "https://consumer.example/hook"
@@ -340,13 +341,27 @@ def test_a_profile_is_written_with_a_key_from_stdin_and_used(sweephand: CommandL
     assert sweephand.run("job", "list", "-p", "local").code == 2
 
 
-@pytest.mark.parametrize("words", ALL, ids=" ".join)
+#: The command that runs a stack, and calls none.
+RUNS_A_STACK = ("dev",)
+
+
+@pytest.mark.parametrize("words", [each for each in ALL if each != RUNS_A_STACK], ids=" ".join)
 def test_a_command_has_the_shared_options_and_takes_no_key_or_secret(words: tuple[str, ...]) -> None:
     shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).stdout
     for option in ("--json", "--profile", "--namespace"):
         assert option in shown
     for option in ("--key", "--token", "--secret", "--value", "--password"):
         assert f"{option} " not in shown
+
+
+def test_a_stack_does_not_run_where_the_engine_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dev, "_ENGINE", "no_such_engine")
+    ran = CliRunner().invoke(app, ["dev"])
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        "The engine is not installed: No module named 'no_such_engine'. "
+        "Run `make dev` in a clone of the repository.\n"
+    )
 
 
 def test_the_page_has_an_example_of_every_command() -> None:

@@ -10,13 +10,14 @@ from tests.fakes.doubles import HandClock, Letterbox
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.engines import Stores, on_fake
 from tests.fakes.sqs_client import DELIVERY_URL, FakeSqs, queue_over
-from tests.fakes.wire_trouble import Fate, Trouble, failing
+from tests.fakes.wire_trouble import Fate, Trouble
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import HOUR_MS
 from sweephand.model.job import JobKey
 from sweephand.model.timer import Cursor, Heartbeat
 from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand_engine.wire import refusal
 
 LATER = NOON + HOUR_MS
 LOST = Fate(is_lost=True)
@@ -92,7 +93,7 @@ def test_the_sdk_gives_up_and_the_last_answer_counts(trouble: Script, stores: St
 @pytest.mark.parametrize("is_done_first", [False, True])
 @pytest.mark.parametrize(
     "error",
-    [failing("ThrottlingException", "PutItem"), ReadTimeoutError(endpoint_url="https://aws.example")],
+    [refusal("ThrottlingException", "PutItem"), ReadTimeoutError(endpoint_url="https://aws.example")],
 )
 def test_an_error_is_a_store_error_whether_or_not_it_was_done(
     trouble: Script, stores: Stores, error: Exception, *, is_done_first: bool
@@ -129,7 +130,7 @@ def test_a_receipt_that_is_not_accepted_is_no_error(trouble: Script) -> None:
     queue = queue_over(box, trouble)
     queue.send([(message(1), 0)])
     [received] = box.take()
-    trouble.error = failing("InternalError", "DeleteMessageBatch")
+    trouble.error = refusal("InternalError", "DeleteMessageBatch")
     queue.acknowledge([received.receipt])
     assert len(box.in_flight) == 1
     trouble.error = None

@@ -37,6 +37,13 @@ class Caller(NamedTuple):
         """Whether a stored key says what the caller may do. Of a token, the issuer says it."""
         return self.expires_at is None
 
+    @property
+    def context(self) -> dict[str, str]:
+        """What the gateway's authorizer tells the API about a caller with a key."""
+        rate = self.requests_per_minute
+        told = {"keyId": self.key_id, "namespace": self.namespace, "role": str(self.role)}
+        return told if rate is None else {**told, "requestsPerMinute": str(rate)}
+
     def may(self, role: Role) -> bool:
         """Whether the caller's role suffices. Each role may do all that the roles before it in ROLES may."""
         return ROLES.index(self.role) >= ROLES.index(role)

@@ -86,7 +86,7 @@ def stores_over(
         admin_changes=DynamoAdminChanges(jobs),
         namespaces=DynamoNamespaces(jobs),
         policies=DynamoPolicies(jobs),
-        gates=DynamoGates(timers, tables.clock().now),
+        gates=DynamoGates(timers, clock.now),
         gate_lines=DynamoGateLines(timers),
         allowances=DynamoAllowances(jobs),
         stack_queues=stack_queues,

@@ -156,10 +156,13 @@ def sweep_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result
     return [results[number] for number in range(len(tasks))]
 
 
-def deliver_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+def deliver_concurrently(
+    tasks: Sequence[Callable[[], Result]], pool: ThreadPoolExecutor | None = None
+) -> Iterable[Result]:
     """The results of the tasks, in order. Each task has a thread to begin in at once.
 
-    The calling thread works as well, and a thread that has ended its task takes one that no thread has begun.
+    The threads are those of one delivery function, or of a `pool` that serves several callers. The calling
+    thread works as well, and a thread that has ended its task takes one that no thread has begun.
     So fewer threads have to be woken where consumers answer fast. A task must not raise.
     """
     numbers = iter(range(len(tasks)))
@@ -167,7 +170,7 @@ def deliver_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Resu
     def work() -> list[tuple[int, Result]]:
         return [(number, tasks[number]()) for number in numbers]
 
-    helping = [delivery_pool().submit(work) for _ in tasks[1:]]
+    helping = [(pool or delivery_pool()).submit(work) for _ in tasks[1:]]
     done = work()
     for helper in helping:
         # One that no thread has begun has nothing left to do. Its thread may wait for helpers of its own.

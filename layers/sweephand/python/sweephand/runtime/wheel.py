@@ -74,12 +74,22 @@ def tick(remaining_ms: int) -> Ticked:
     return wheel().ticker.tick(owner=stores.ids.token(), deadline=stores.clock.now() + remaining_ms)
 
 
+def is_audit_minute(now: Instant) -> bool:
+    """Whether it is the minute of an hour in which the payload audit does a step."""
+    return now % HOUR_MS // MINUTE_MS == AUDIT_MINUTE
+
+
+def is_job_audit_minute(now: Instant) -> bool:
+    """Whether it is the minute of five in which the audit of jobs does a step."""
+    return now // MINUTE_MS % JOB_AUDIT_MINUTES == JOB_AUDIT_MINUTE
+
+
 def audit() -> "Audited | None":
     """Do one step of the payload audit in one minute of each hour; None in the other minutes.
 
     StoreError: the step failed, and the next hour repeats it.
     """
-    if wheel().stores.clock.now() % HOUR_MS // MINUTE_MS != AUDIT_MINUTE:
+    if not is_audit_minute(wheel().stores.clock.now()):
         return None
     return upkeep().payload_audit.step()
 
@@ -91,7 +101,7 @@ def audit_jobs(remaining_ms: int) -> "JobsAudited | None":
     None if too little of the function's time is left, or if no step is due. StoreError and UnavailableError:
     the step failed, and a later one repeats it.
     """
-    is_minute = wheel().stores.clock.now() // MINUTE_MS % JOB_AUDIT_MINUTES == JOB_AUDIT_MINUTE
+    is_minute = is_job_audit_minute(wheel().stores.clock.now())
     if not is_minute or not wheel().options.is_enabled or remaining_ms < _AUDIT_RESERVE_MS:
         return None
     return upkeep().audit_rounds.step()

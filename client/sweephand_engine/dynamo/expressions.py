@@ -1,7 +1,7 @@
 """Reads the expressions of DynamoDB that Sweephand uses: conditions, key conditions and updates.
 
 The meaning is that of the Amazon DynamoDB developer guide ("Expressions"). Any other expression raises
-AssertionError, because a fake that guesses proves nothing.
+AssertionError, because a client that guesses proves nothing.
 """
 
 import re
@@ -101,18 +101,18 @@ class _Text:
 
     def placeholder(self, mark: str) -> str:
         token = self.take()
-        assert token.startswith(mark), f"{token!r} is unknown to this fake, in {self._text!r}"
+        assert token.startswith(mark), f"{token!r} is unknown to this client, in {self._text!r}"
         return token
 
     def end(self) -> None:
-        assert not self.peek(), f"{self.peek()!r} is unknown to this fake, in {self._text!r}"
+        assert not self.peek(), f"{self.peek()!r} is unknown to this client, in {self._text!r}"
 
 
 def _tokens(text: str) -> Iterator[str]:
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
-        assert match, f"{text[position:]!r} is unknown to this fake"
+        assert match, f"{text[position:]!r} is unknown to this client"
         yield match[1]
         position = match.end()
 
@@ -168,7 +168,7 @@ def _comparison(text: _Text) -> Condition:
     value = text.placeholder(":")
     if operator == "=":
         return lambda words, item: item.get(words.name(name)) == words.value(value)
-    assert operator in _ORDERS, f"{operator!r} is unknown to this fake"
+    assert operator in _ORDERS, f"{operator!r} is unknown to this client"
     holds = _ORDERS[operator]
 
     def compared(words: Words, item: Attributes) -> bool:
@@ -190,7 +190,7 @@ def _membership(text: _Text, name: str) -> Condition:
 
 def _plain(value: Value) -> int | str:
     [(kind, content)] = value.items()
-    assert kind in ("S", "N"), f"{kind} has no order known to this fake"
+    assert kind in ("S", "N"), f"{kind} has no order known to this client"
     return int(content) if kind == "N" else str(content)
 
 
@@ -201,7 +201,7 @@ def update(text: str) -> Update:
     clauses: list[Update] = []
     while tokens.peek():
         kind = tokens.take()
-        assert kind in ("SET", "REMOVE", "ADD"), f"{kind!r} is unknown to this fake, in {text!r}"
+        assert kind in ("SET", "REMOVE", "ADD"), f"{kind!r} is unknown to this client, in {text!r}"
         clauses.append(_change(tokens, kind))
         while tokens.takes(","):
             clauses.append(_change(tokens, kind))
@@ -280,7 +280,7 @@ def _sort_range(text: _Text, words: Words, partition: str) -> Range:
         case "<" | "<=":
             return Range(partition, high=bound, with_high=operator == "<=")
         case _:
-            raise AssertionError(f"{operator!r} is unknown to this fake")
+            raise AssertionError(f"{operator!r} is unknown to this client")
 
 
 def _text_of(words: Words, placeholder: str) -> str:

@@ -1,5 +1,6 @@
 """The items of DynamoDB's tables in the order of their keys, and the limits of an item."""
 
+import json
 import re
 from base64 import b64decode, b64encode
 from bisect import bisect_left, bisect_right, insort
@@ -7,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from tests.fakes.dynamodb_expressions import Attributes, Range, Value
+from sweephand_engine.dynamo.expressions import Attributes, Range, Value
+from sweephand_engine.journal import Journal
 
 #: AWS's limits: bytes of an item, and of the two parts of its key.
 ITEM_BYTES_MAX: Final = 400 * 1_024
@@ -21,62 +23,76 @@ _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,37}", re.ASCII)
 Place: TypeAlias = tuple[str, str]
 
 
+#: How an item's text says when its time to live is over. Inside of a value, JSON escapes the quotes.
+_EXPIRES: Final = re.compile(r'"expires_at":{"N":"([0-9]+)"}')
+
+
 @dataclass(slots=True)
 class _Partition:
-    """The items of one partition key, and their sort keys in order."""
+    """The items of one partition key, and their sort keys in order. JSON takes a fifth of a dict's memory."""
 
     keys: list[str] = field(default_factory=list)
-    items: dict[str, Attributes] = field(default_factory=dict)
+    items: dict[str, str] = field(default_factory=dict)
 
 
 class Tables:
-    """Tables that exist as soon as a request names them. An item in a table is replaced, never changed.
+    """Tables that exist as soon as a request names them. Each read makes the item anew.
 
     `changed` is called for each write with the item before and after it. None stands for no item.
     """
 
-    def __init__(
-        self, changed: Callable[[Attributes | None, Attributes | None], None] = lambda _before, _after: None
-    ) -> None:
+    def __init__(self, changed: Callable[[Attributes | None, Attributes | None], None] | None = None) -> None:
         self._partitions: dict[tuple[str, str], _Partition] = {}
         self._changed = changed
 
     def get(self, table: str, place: Place) -> Attributes | None:
         """The item of a key. None if it does not exist."""
+        return self._read(table, place)
+
+    def _read(self, table: str, place: Place) -> dict[str, Any] | None:
         partition = self._partitions.get((table, place[0]))
-        return partition.items.get(place[1]) if partition else None
+        text = partition.items.get(place[1]) if partition else None
+        return None if text is None else _item(text)
 
     def get_stale(self, table: str, place: Place) -> Attributes | None:
         """The item of a key as an eventually consistent read may show it. Here it is never stale."""
         return self.get(table, place)
 
     def put(self, table: str, item: Attributes) -> None:
-        """Store a copy of an item in place of the stored one.
+        """Store an item in place of the stored one.
 
         Raises AssertionError if AWS would refuse the item.
         """
-        first, second = checked(item)
-        partition = self._partitions.setdefault((table, first), _Partition())
-        if second not in partition.items:
+        place = checked(item)
+        before = None if self._changed is None else self._read(table, place)
+        self._store(table, place, json.dumps(item, separators=(",", ":"), default=_as_read))
+        if self._changed is not None:
+            self._changed(before, self._read(table, place))
+
+    def _store(self, table: str, place: Place, text: str) -> None:
+        partition = self._partitions.setdefault((table, place[0]), _Partition())
+        if place[1] not in partition.items:
             # DynamoDB sorts by the bytes of UTF-8. The order of code points is the same.
-            insort(partition.keys, second)
-        before, after = partition.items.get(second), _as_read(item)
-        partition.items[second] = after
-        self._changed(before, after)
+            insort(partition.keys, place[1])
+        partition.items[place[1]] = text
 
     def remove(self, table: str, place: Place) -> None:
         """Remove an item, if it exists."""
         before = self.forget(table, place)
-        if before is not None:
+        if before is not None and self._changed is not None:
             self._changed(before, None)
 
     def forget(self, table: str, place: Place) -> Attributes | None:
         """Remove an item as DynamoDB does at the end of its time to live. `changed` is not called."""
         partition = self._partitions.get((table, place[0]))
         before = partition.items.pop(place[1], None) if partition else None
-        if partition is not None and before is not None:
-            del partition.keys[bisect_left(partition.keys, place[1])]
-        return before
+        if partition is None or before is None:
+            return None
+        del partition.keys[bisect_left(partition.keys, place[1])]
+        return _item(before)
+
+    def commit(self) -> None:
+        """Called at the end of each request. A subclass may store what the request has written."""
 
     def keys(self, table: str, asked: Range) -> Sequence[str]:
         """The sort keys of a range, in order."""
@@ -93,7 +109,51 @@ class Tables:
         """All items of a table."""
         for (named, _), partition in self._partitions.items():
             if named == table:
-                yield from (partition.items[key] for key in partition.keys)
+                yield from (_item(partition.items[key]) for key in partition.keys)
+
+    def partitions(self) -> Sequence[tuple[str, str]]:
+        """The name of the table and the partition key of each partition."""
+        return list(self._partitions)
+
+    def expire(self, table: str, partition: str, now_s: int) -> None:
+        """Remove the items of a partition whose time to live ended before `now_s`, in seconds.
+
+        An empty partition is forgotten.
+        """
+        items = self._partitions[table, partition].items
+        ends = {key: end for key, text in items.items() if (end := _EXPIRES.search(text)) is not None}
+        old = [key for key, end in ends.items() if int(end[1]) < now_s]
+        for key in old:
+            self.forget(table, (partition, key))
+        if not items:
+            del self._partitions[table, partition]
+
+
+class JournaledTables(Tables):
+    """Tables that begin with the items of a journal. What each request writes is kept there."""
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__()
+        self._journal = journal
+        for table, pk, sk, text in journal.items():
+            partition = self._partitions.setdefault((table, pk), _Partition())
+            partition.keys.append(sk)
+            partition.items[sk] = text
+
+    def _store(self, table: str, place: Place, text: str) -> None:
+        super()._store(table, place, text)
+        self._journal.put(table, *place, text)
+
+    def forget(self, table: str, place: Place) -> Attributes | None:
+        """Remove an item as other tables do."""
+        before = super().forget(table, place)
+        if before is not None:
+            self._journal.remove(table, *place)
+        return before
+
+    def commit(self) -> None:
+        """Keep what the request has written."""
+        self._journal.commit()
 
 
 def place_of(key: Attributes) -> Place:
@@ -132,13 +192,14 @@ def projected(
     return {name: item[name] for name in wanted if name in item}
 
 
-def _as_read(item: Attributes) -> dict[str, Any]:
-    """A copy of an item as an answer has it: storage.connect does not parse answers, so binary is base64."""
-    return {
-        name: {kind: b64encode(content).decode() if isinstance(content, bytes) else content}
-        for name, value in item.items()
-        for kind, content in value.items()
-    }
+def _item(text: str) -> dict[str, Any]:
+    item: dict[str, Any] = json.loads(text)
+    return item
+
+
+def _as_read(content: bytes) -> str:
+    """Binary as an answer has it: storage.connect does not parse answers, so binary is base64."""
+    return b64encode(content).decode()
 
 
 def size_of(item: Attributes) -> int:
@@ -170,9 +231,9 @@ def _value_size(name: str, value: Value) -> int:
         return 1
     if kind == "B":
         return len(content if isinstance(content, bytes) else b64decode(content))
-    assert isinstance(content, str), f"{name}: {kind} is unknown to this fake"
+    assert isinstance(content, str), f"{name}: {kind} is unknown to this client"
     if kind == "S":
         return len(content.encode())
-    assert kind == "N", f"{name}: {kind} is unknown to this fake"
+    assert kind == "N", f"{name}: {kind} is unknown to this client"
     assert _NUMBER.fullmatch(content), f"{name}: {content!r} is not a whole number as DynamoDB stores it"
     return len(content) // 2 + 2

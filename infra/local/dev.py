@@ -1,0 +1,84 @@
+"""A process of `sweephand dev`, for measurements and end-to-end tests."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.local.client import Client
+from infra.local.places import ROOT, StackError, environment
+
+#: The line of its output after which the process answers.
+_READY = "Ctrl-C"
+
+_EXPORT = re.compile(r"export (API|KEY|INBOX)=(\S+)")
+
+
+@dataclass(frozen=True)
+class Dev:
+    """A running process. It was started at `began_at`, in epoch seconds, and has printed `lines`."""
+
+    process: subprocess.Popen[str]
+    client: Client
+    inbox: str
+    began_at: float
+    lines: Sequence[str]
+
+
+def command(*options: object) -> Sequence[str]:
+    """The command line with these options."""
+    words = ("-m", "sweephand_client.commands.main", "dev", *options)
+    return [sys.executable, *map(str, words)]
+
+
+def own_environment() -> dict[str, str]:
+    """The environment of the command line in this repository."""
+    path = os.pathsep.join(str(ROOT / each) for each in ("layers/sweephand/python", "client"))
+    return environment() | {"PYTHONPATH": path}
+
+
+@contextmanager
+def running(store: Path | None = None, *, run_by: Sequence[str] = ()) -> Iterator[Dev]:
+    """A process that answers, on any free port. It is ended with the context, unless it has ended before.
+
+    `run_by` are the words of a command that runs the one that follows. StackError with its output if it does
+    not answer.
+    """
+    options = ["--port", 0, *([] if store is None else ["--store", store])]
+    began_at = time.time()
+    process = subprocess.Popen(
+        [*run_by, *command(*options)],
+        env=own_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None, "it was asked for"
+    reader: threading.Thread | None = None
+    try:
+        told: dict[str, str] = {}
+        lines: list[str] = []
+        for line in process.stdout:
+            lines.append(line)
+            told |= dict(_EXPORT.findall(line))
+            if line.startswith(_READY):
+                break
+        else:
+            raise StackError("".join(lines))
+        # A pipe that nobody reads would stop the process some day.
+        reader = threading.Thread(target=lines.extend, args=(process.stdout,))
+        reader.start()
+        with Client(told["API"], told["KEY"]) as client:
+            yield Dev(process, client, told["INBOX"], began_at, lines)
+    finally:
+        process.terminate()
+        process.wait()
+        if reader is not None:
+            reader.join()
+        process.stdout.close()
