@@ -24,8 +24,7 @@ export async function wholePolicies(namespace, most = POLICIES_SHOWN) {
 export function policyLimits(policy) {
   const open = policy.maxConcurrent ? `${count(policy.maxConcurrent)} at once` : null;
   const rate = policy.rate ? `${count(policy.rate.limit)} in ${policy.rate.per}` : null;
-  const breaker = policy.breaker ? `waits after ${count(policy.breaker.failures)} failures, a probe each ${policy.breaker.probeAfter}` : null;
-  return [open, rate, breaker].filter(Boolean).join(", ") + (policy.by ? ` for each ${policy.by}` : "");
+  return [open, rate].filter(Boolean).join(", ") + (policy.by ? ` for each ${policy.by}` : "");
 }
 
 export function Policies({ me, namespace }) {
@@ -42,10 +41,12 @@ export function Policies({ me, namespace }) {
       <${Table} label="Policies" head=${["Name", "Limit", "In use", "Waiting", "Waiting since", ...(mayWrite ? [""] : [])]}>${policies.map((policy) => html`
         <tr key=${policy.name} class=${policy.state === "paused" ? "is-paused" : ""}><td class="name"><strong>${policy.name}</strong>${policy.state === "paused" ? html`${" "}
             <${StateMark} state="paused" /><span class="under">Paused <${When} at=${policy.pausedAt} /></span>
-            ${policy.pauseReason ? html`<span class="under">${policy.pauseReason}</span>` : null}` : null}${policy.brokenAt ? html`
-            <${StateMark} state="broken" /><span class="under">Its consumer has failed since <${When} at=${policy.brokenAt} />. The next probe leaves <${When} at=${policy.nextProbeAt} />.</span>` : null}</td>
+            ${policy.pauseReason ? html`<span class="under">${policy.pauseReason}</span>` : null}` : null}${policy.brokenAt ? html`${" "}
+            <${StateMark} state="broken" /><span class="under">Consumer out since <${When} at=${policy.brokenAt} /></span>
+            <span class="under">Next probe <${When} at=${policy.nextProbeAt} /></span>` : null}</td>
           <td class="limit">${policyLimits(policy)}${policy.maxConcurrent && policy.effectiveMaxConcurrent < policy.maxConcurrent ? html`
-            <span class="under">The stack can have ${count(policy.effectiveMaxConcurrent)} open.</span>` : null}</td>
+            <span class="under">The stack can have ${count(policy.effectiveMaxConcurrent)} open.</span>` : null}${policy.breaker ? html`
+            <span class="under">Waits after ${count(policy.breaker.failures)} failures, probes each ${policy.breaker.probeAfter}</span>` : null}</td>
           <td><${Use} policy=${policy} /></td>
           <td class="number"><${Waiting} policy=${policy} /></td>
           <td><${When} at=${policy.waitingSince} /></td>
