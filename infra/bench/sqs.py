@@ -3,7 +3,7 @@
 import heapq
 from itertools import count
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from infra.bench.meter import Meter
 
@@ -13,13 +13,6 @@ from sweephand.runs.received import Received
 
 #: How many messages one of Lambda's pollers receives, and deletes, at once.
 BATCH_MAX = 10
-
-
-class Sent(NamedTuple):
-    """How many requests sent messages, and how many messages they sent."""
-
-    requests: int = 0
-    messages: int = 0
 
 
 class CountedSqs:
@@ -35,14 +28,13 @@ class CountedSqs:
         self._waiting: list[tuple[Instant, int, str]] = []
         self._numbers = count()
         self._lock = Lock()
-        self.sent = Sent()
 
     def send_message_batch(self, *, QueueUrl: str, Entries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: ARG002, N803 - as boto3 names them
         """Accept all entries."""
         self._meter.sqs_request(sum(len(entry["MessageBody"]) for entry in Entries))
+        self._meter.add(sends=1, messages=len(Entries))
         now = self._clock.now()
         with self._lock:
-            self.sent = Sent(self.sent.requests + 1, self.sent.messages + len(Entries))
             for entry in Entries:
                 visible_at = now + entry.get("DelaySeconds", 0) * SECOND_MS
                 heapq.heappush(self._waiting, (visible_at, next(self._numbers), entry["MessageBody"]))

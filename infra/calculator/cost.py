@@ -68,7 +68,7 @@ def figures(bill: Bill) -> dict[str, Any]:
     without_metrics = [each for each in PARTS if each != METRICS]
     return {
         "handling": measured.handling,
-        "idle_ms": measured.idle.cpu_ms,
+        "idle_ms": measured.idle.sweep_cpu_ms,
         "memory": {each: template.memory_mb(each) for each in ("Deliver", "Tick", "Sweep", "Api", "Flow")},
         "log_days": template.default("LogRetentionDays"),
         "connection_bytes": bills.CONNECTION_BYTES,
@@ -217,9 +217,8 @@ def _batches(bill: Bill) -> Iterator[str]:
     for each in bill.measured.batches:
         lines = chores.batch(each)
         policy = "no policy" if each.limit is None else f"`maxConcurrent` {each.limit}"
-        spread = "at once" if each.rate is None else f"over {each.events / each.rate:.0f} s"
         units = (each.writes, each.reads, each.sqs, each.invocations)
-        dollars = _row(f"{policy}, {spread} | **{total(lines):.2f}**", by_part(lines).values())
+        dollars = _row(f"{policy}, {each.spread} | **{total(lines):.2f}**", by_part(lines).values())
         yield dollars + "".join(f" {unit:.3f} |" for unit in units)
 
 

@@ -4,10 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from infra import dynamodb_local
-from infra.bench import cost, flow_units
-from infra.bench.cost import Case
-from infra.bench.meter import Usage
-from infra.calculator.measured import BatchCount, Count, IdleMinute
+from infra.bench.cost import Case, count, count_idle
 
 #: Triggers a second. At higher rates the units of a trigger stay the same: what is counted once for each
 #: minute no longer matters.
@@ -37,44 +34,6 @@ _MINUTES: Final = 20
 def counts() -> Mapping[str, Any]:
     """A count of each kind at each rate, and what a minute costs in which nothing is due."""
     with dynamodb_local.running() as url:
-        idle, cpu_s = cost.count_idle(url)
-        return {
-            "counts": [_count(url, idle, case) for case in _CASES],
-            "idle": IdleMinute(idle.writes, idle.reads, idle.invocations, round(cpu_s * 1_000, 2)),
-        }
-
-
-def _count(url: str, idle: Usage, case: Case) -> Count:
-    found = cost.count(url, idle, case, min(_TRIGGERS, _MINUTES * case.jobs))
-    triggers = found.triggers
-    return Count(
-        kind=case.kind,
-        rate=case.rate,
-        triggers=triggers,
-        per_minute=triggers // (found.minutes if case.recurs else 1),
-        writes=round(found.usage.writes / triggers, 4),
-        reads=round(found.usage.reads / triggers, 4),
-        messages=round(found.messages / triggers, 4),
-        sends=round(found.sends / triggers, 4),
-        jobs_bytes=round(found.jobs_bytes / triggers, 1),
-        timers_bytes=round(found.timers_bytes / triggers, 1),
-        sweep_cpu_ms=round(found.sweep_cpu_s * 1_000 / triggers, 4),
-    )
-
-
-def batches() -> Mapping[str, Any]:
-    """A count for each batch of the bench of flow units: with a policy and without one."""
-    return {
-        "batches": [
-            BatchCount(
-                each.limit,
-                each.rate,
-                each.events,
-                each.usage.writes / each.events,
-                each.usage.reads / each.events,
-                each.usage.sqs / each.events,
-                each.usage.invocations / each.events,
-            )
-            for each in flow_units.count(flow_units.EVENTS)
-        ]
-    }
+        idle = count_idle(url)
+        found = [count(url, idle, each, min(_TRIGGERS, _MINUTES * each.jobs)) for each in _CASES]
+    return {"counts": found, "idle": idle}

@@ -7,9 +7,8 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import urlsplit
 
 from infra.bench import deliveries
@@ -19,7 +18,7 @@ from infra.bench.creation import create
 from infra.bench.deliveries import Setting
 from infra.bench.function import BATCH_MAX, Function, Log, alone, event
 from infra.bench.sweeper import AWS_LATENCY_MS
-from infra.calculator.measured import FunctionPoint, Handling, SweeperPoint
+from infra.calculator.measured import Handling, SweeperPoint
 
 from sweephand.base.limits import JOBS_PER_BULK_MAX
 
@@ -36,42 +35,34 @@ Memory Size: 256 MB\tMax Memory Used: 112 MB
 """
 
 
-class _Delivering(NamedTuple):
-    """CPU ms of calls with one trigger and with ten, and what both write to the log."""
-
-    one_ms: float
-    ten_ms: float
-    one: str
-    ten: str
-
-
 def measure() -> Handling:
     """The points of a call of the delivery function and of the API. It takes a minute."""
     with elsewhere() as url:
-        plain = alone(_deliver, url, "failures")
-        kept = alone(_deliver, url, "outcome")
-    trigger_ms = (plain.ten_ms - plain.one_ms) / (BATCH_MAX - 1)
-    trigger_bytes = (_bytes(plain.ten) - _bytes(plain.one)) / (BATCH_MAX - 1)
+        one_ms, one_log = alone(_deliver, url, "failures", 1)
+        ten_ms, ten_log = alone(_deliver, url, "failures", BATCH_MAX)
+        kept_ms, _ = alone(_deliver, url, "outcome", BATCH_MAX)
+    trigger_ms = (ten_ms - one_ms) / (BATCH_MAX - 1)
+    trigger_bytes = (_bytes(ten_log) - _bytes(one_log)) / (BATCH_MAX - 1)
     singly, in_bulk = create(1), create(JOBS_PER_BULK_MAX)
     return Handling(
-        deliver_call_ms=round(max(0.0, plain.one_ms - trigger_ms), 3),
+        deliver_call_ms=round(max(0.0, one_ms - trigger_ms), 3),
         deliver_trigger_ms=round(trigger_ms, 3),
-        history_ms=round((kept.ten_ms - plain.ten_ms) / BATCH_MAX, 3),
+        history_ms=round((kept_ms - ten_ms) / BATCH_MAX, 3),
         tls_ms=round(_handshake_ms(), 3),
         put_ms=round(singly.race.ours.cpu_us / 1_000, 3),
         bulk_job_ms=round(in_bulk.race.ours.cpu_us / 1_000, 3),
-        log_call_bytes=round(_bytes(plain.one) - trigger_bytes) + len(_OF_LAMBDA),
+        log_call_bytes=round(_bytes(one_log) - trigger_bytes) + len(_OF_LAMBDA),
         log_trigger_bytes=round(trigger_bytes, 1),
         api_log_bytes=_bytes(singly.log) + len(_OF_LAMBDA),
         request_bytes=alone(_request_bytes),
-        metrics=len(list(_metrics(plain.ten))),
+        metrics=len(list(_metrics(ten_log))),
     )
 
 
-def function() -> FunctionPoint:
+def function_cpu_us() -> int:
     """The CPU time of a delivery, by the bench of deliveries."""
     [race] = deliveries.races([Setting("outcome", has_boto3=True, has_tls=True)]).values()
-    return FunctionPoint(round(race.ours.cpu_us))
+    return round(race.ours.cpu_us)
 
 
 def sweeper() -> list[SweeperPoint]:
@@ -82,14 +73,14 @@ def sweeper() -> list[SweeperPoint]:
     ]
 
 
-def _deliver(url: str, history: str) -> _Delivering:
+def _deliver(url: str, history: str, messages: int) -> tuple[float, str]:
+    """The CPU ms of a call of the delivery function with so many triggers, and what it writes to the log."""
     log, delivery = Log(), Function(url, history, has_boto3=True)
 
-    def call(messages: int) -> None:
+    def call() -> None:
         delivery.handle(event(delivery.batch()[:messages]))
 
-    one, ten = partial(call, 1), partial(call, BATCH_MAX)
-    return _Delivering(_cpu_ms(one), _cpu_ms(ten), log.of(one), log.of(ten))
+    return _cpu_ms(call), log.of(call)
 
 
 def _request_bytes() -> int:
