@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
 import urllib3
@@ -45,11 +44,6 @@ class Client:
     def of(cls, stack: Mapping[str, Any]) -> Self:
         """The client of the stack that a stack file describes, with its admin key."""
         return cls(stack["apiUrl"], stack["apiKey"])
-
-    @classmethod
-    def of_file(cls, path: Path) -> Self:
-        """The client of the stack described in this file."""
-        return cls.of(json.loads(path.read_text(encoding="utf-8")))
 
     def __enter__(self) -> Self:
         return self

@@ -111,55 +111,43 @@ class Receiver:
             return came
 
     def remember(self, delivery: Delivery) -> None:
-        """Called from the thread of each request, before it is answered."""
+        """Keep a delivery. The thread of each request calls it with the lock held."""
+        self._deliveries.append(delivery)
+        self._came.notify_all()
 
     def take(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, arrived_at: int
     ) -> Answer:
-        """Remember a request and return its answer. The server's threads call it."""
+        """Keep a request and return its answer. The server's threads call it."""
         secrets = self._secrets(headers.get("sweephand-namespace", ""))
         is_signed = any(_verifies(secret, headers, body) for secret in secrets)
         with self._came:
             answers = self._answers[path]
             answer = answers.popleft() if answers else Answer()
             delivery = Delivery(arrived_at, method, path, headers, body, is_signed, answer)
-            self._deliveries.append(delivery)
-            self._came.notify_all()
-        self.remember(delivery)
+            self.remember(delivery)
         self._ended.wait(answer.hang_s)
         return answer
 
 
-def delivery_line(delivery: Delivery) -> str:
-    """The line of a request that came to a receiver, with its path and any error.
+def line(delivery: Delivery) -> str:
+    """The line of a delivery under HEAD.
 
-    A trigger of a batch has the due time of its occurrence in the headers. Only the first one is due then, so
+    The lateness of a run is that of its first attempt. The retry policy decides when later attempts come. A
+    trigger of a batch has the due time of its occurrence in the headers. Only the first one is due then, so
     the line of another shows its index instead of its lateness.
     """
     named = delivery.headers
-    index = int(named.get("sweephand-batch-index", 0))
-    note = "" if delivery.is_signed else "   WRONG SIGNATURE"
-    answered = "" if delivery.answer.status < 300 else f"   answered {delivery.answer.status}"  # noqa: PLR2004 - 2xx
-    return line(
-        delivery.arrived_at,
-        named.get("sweephand-due", ""),
-        named.get("sweephand-attempt", "?"),
-        named.get("sweephand-job", "?"),
-        f"{delivery.path}{answered}{note}",
-        index=index,
+    clock = datetime.fromtimestamp(delivery.arrived_at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
+    due, attempt, index = (named.get(f"sweephand-{each}") for each in ("due", "attempt", "batch-index"))
+    late_ms = delivery.arrived_at - round(datetime.fromisoformat(due).timestamp() * 1000) if due else 0
+    late = f"{late_ms:5d} ms" if index in (None, "0") else f"# {index}"
+    note = "" if delivery.answer.status < 300 else f"   answered {delivery.answer.status}"  # noqa: PLR2004 - 2xx
+    note += "" if delivery.is_signed else "   WRONG SIGNATURE"
+    return (
+        f"{clock}  {late if attempt == '1' else 'retry':>8}  {attempt or '?':>5}    "
+        f"{named.get('sweephand-job', '?'):<27}  {delivery.path}{note}"
     )
-
-
-def line(arrived_at: int, due: str, attempt: str, job: str, to: str, *, index: int = 0) -> str:
-    """One line under HEAD. `arrived_at` is in epoch ms, `due` in RFC 3339 or empty.
-
-    The lateness of a run is that of its first attempt. The retry policy decides when later attempts come.
-    """
-    clock = datetime.fromtimestamp(arrived_at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
-    late_ms = arrived_at - round(datetime.fromisoformat(due).timestamp() * 1000) if due else 0
-    first = f"# {index}" if index else f"{late_ms:5d} ms"
-    late = f"{first:>8}" if attempt == "1" else "   retry"
-    return f"{clock}  {late}  {attempt:>5}    {job:<27}  {to}"
 
 
 def _verifies(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
