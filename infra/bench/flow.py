@@ -17,7 +17,7 @@ from infra.bench.local_stack import by_due_time, deployed, job, now, series_owed
 from infra.bench.punctuality import Punctuality, judge
 from infra.bench.report import Cell, Figure, Report
 from infra.local.client import Client, write_jobs
-from infra.local.deploy import aws_client, outputs
+from infra.local.deploy import aws_of, outputs
 from infra.local.places import Place
 
 from sweephand.base.instants import SECOND_MS, rfc3339
@@ -161,7 +161,7 @@ def _warm(place: Place) -> None:
 
     Each receives a message that it holds for most of a second, so none receives two of them.
     """
-    sqs = aws_client(place, "sqs")
+    sqs = aws_of(place).client("sqs")
     queue = SqsFlowQueue(SqsClients(lambda _: sqs), outputs(place)["FlowQueueUrl"])
     held_until = now() + EARLY_WAIT_MAX_MS - 1
     message = GateMessage("baton", "batches", "no-policy", 0, held_until)
