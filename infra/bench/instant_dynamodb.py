@@ -6,10 +6,10 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 
+from botocore import xform_name
 from botocore.awsrequest import AWSResponse, HTTPHeaders
 from botocore.exceptions import ClientError
 
@@ -59,7 +59,7 @@ class InstantDynamoDB:
     def note(self, params: Mapping[str, Any], model: Any, **_: Any) -> None:
         """Note a request, for boto3's event `provide-client-params`."""
         if self._asked is not None:
-            self._asked.append(Asked(model.service_model.service_name, _method(model.name), dict(params)))
+            self._asked.append(Asked(model.service_model.service_name, xform_name(model.name), dict(params)))
 
     def answer(self, request: Any, **_: Any) -> AWSResponse:
         """The answer to a request, for boto3's event `before-send`."""
@@ -68,7 +68,7 @@ class InstantDynamoDB:
         if self._repeats:
             said = self._answers[target, body]
         else:
-            said = json.dumps(getattr(self, _method(operation))(**json.loads(body))).encode()
+            said = json.dumps(getattr(self, xform_name(operation))(**json.loads(body))).encode()
             if self._asked is not None:
                 self._answers[target, body] = said
         if self.latency_ms:
@@ -158,11 +158,6 @@ class _Raw(io.BytesIO):
     def stream(self, *_: Any, **__: Any) -> list[bytes]:
         """All of it."""
         return [self.getvalue()]
-
-
-@cache
-def _method(operation: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", operation).lower()
 
 
 def _changes(expression: str) -> Iterator[tuple[str, str]]:

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from infra.bench import deliveries
-from infra.bench import sweeper as sweeper_bench
 from infra.bench.consumer import Consumer, elsewhere, write_certificate
 from infra.bench.creation import create
-from infra.bench.deliveries import Setting
+from infra.bench.deliveries import Setting, compared
 from infra.bench.function import BATCH_MAX, Function, Log, alone, event
-from infra.bench.sweeper import AWS_LATENCY_MS
+from infra.bench.sweeper import AWS_LATENCY_MS, WORKS, sweep
 from infra.calculator.measured import Handling, SweeperPoint
 
 from sweephand.base.limits import JOBS_PER_BULK_MAX
@@ -43,7 +41,7 @@ def measure() -> Handling:
         kept_ms, _ = alone(_deliver, url, "outcome", BATCH_MAX)
     trigger_ms = (ten_ms - one_ms) / (BATCH_MAX - 1)
     trigger_bytes = (_bytes(ten_log) - _bytes(one_log)) / (BATCH_MAX - 1)
-    singly, in_bulk = create(1), create(JOBS_PER_BULK_MAX)
+    singly, in_bulk = (alone(create, jobs, 0) for jobs in (1, JOBS_PER_BULK_MAX))
     return Handling(
         deliver_call_ms=round(max(0.0, one_ms - trigger_ms), 3),
         deliver_trigger_ms=round(trigger_ms, 3),
@@ -61,16 +59,13 @@ def measure() -> Handling:
 
 def function_cpu_us() -> int:
     """The CPU time of a delivery, by the bench of deliveries."""
-    [race] = deliveries.races([Setting("outcome", has_boto3=True, has_tls=True)]).values()
-    return round(race.ours.cpu_us)
+    return round(compared(Setting("outcome", has_boto3=True, has_tls=True)).ours.cpu_us)
 
 
 def sweeper() -> list[SweeperPoint]:
     """The triggers a second of a sweeper and the CPU time of each, by the bench of the sweeper."""
-    return [
-        SweeperPoint(each.work, round(each.race.ours.per_s), round(each.race.ours.cpu_us))
-        for each in sweeper_bench.races([AWS_LATENCY_MS])
-    ]
+    raced = [(work.name, alone(sweep, work, AWS_LATENCY_MS)[0].ours) for work in WORKS]
+    return [SweeperPoint(name, round(ours.per_s), round(ours.cpu_us)) for name, ours in raced]
 
 
 def _deliver(url: str, history: str, messages: int) -> tuple[float, str]:
