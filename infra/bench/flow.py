@@ -13,8 +13,8 @@ from itertools import accumulate
 from typing import Any, Final
 
 from infra.bench.consumer import Consumer, Request
-from infra.bench.local_stack import by_due_time, deployed, job, now, series_owed, show, sleep_until, title
-from infra.bench.punctuality import Punctuality, judge
+from infra.bench.local_stack import deployed, job, now, show, sleep_until, title
+from infra.bench.punctuality import Punctuality, judge, judge_series
 from infra.bench.report import Cell, Figure, Report
 from infra.local.client import Client, write_jobs
 from infra.local.deploy import aws_of, outputs
@@ -110,8 +110,8 @@ def measure(place: Place, events: int) -> Report:
         came = others.arrivals()
         rows = []
         for plan, consumer, until in sent:
-            owed = series_owed(came, _PERIOD_MS, after=plan.due_at, until=until)
-            rows.append(row(plan, consumer.requests(), judge(owed, by_due_time(came))))
+            meanwhile = judge_series(came, _PERIOD_MS, after=plan.due_at, until=until)
+            rows.append(row(plan, consumer.requests(), meanwhile))
     return Report(
         title=title("Flow"),
         rows=rows,
