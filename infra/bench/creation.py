@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
-from infra.bench.environment import answer_beneath_boto3
 from infra.bench.function import Log, alone, api_event, handler
-from infra.bench.instant_dynamodb import InstantDynamoDB
+from infra.bench.instant_dynamodb import InstantDynamoDB, answer_beneath_boto3
 from infra.bench.race import Race, Task, race, replay, stages
 from infra.bench.report import Cell, Report
 

@@ -17,9 +17,8 @@ from typing import Any, Final
 
 from infra import dynamodb_local
 from infra.bench.clock import AheadClock
-from infra.bench.meter import Usage, cells
+from infra.bench.meter import BATCH_MAX, CountedSqs, Usage, cells
 from infra.bench.report import Cell, Figure, Report
-from infra.bench.sqs import BATCH_MAX, CountedSqs
 from infra.bench.wheelhouse import Wheelhouse
 
 from sweephand.base.concurrency import Result

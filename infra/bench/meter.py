@@ -1,18 +1,30 @@
-"""Billed usage: DynamoDB's units as it reports them, and SQS's requests as AWS would bill them."""
+"""Billed usage: DynamoDB's units as it reports them, and SQS's requests as AWS would bill them.
 
+SQS is a queue in memory here, which is fast at any depth.
+"""
+
+import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from infra.bench.report import Cell, Figure
 from infra.calculator.prices import INVOCATIONS, MILLION, READS, SQS_REQUESTS, WRITES
 
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.ports.clock import Clock
+from sweephand.runs.received import Received
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _READS: Final = {"GetItem", "BatchGetItem", "Query"}
 _WRITES: Final = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"}
+
+#: How many messages one of Lambda's pollers receives, and deletes, at once.
+BATCH_MAX: Final = 10
 
 #: Where a request's parameters are kept until its answer comes.
 _ASKED: Final = "sweephand_asked"
@@ -132,3 +144,53 @@ def _units(parsed: Mapping[str, Any]) -> float:
     consumed = parsed.get("ConsumedCapacity", [])
     parts: list[Any] = consumed if isinstance(consumed, list) else [consumed]
     return float(sum(part["CapacityUnits"] for part in parts))
+
+
+class CountedSqs:
+    """Stands in for the SQS client of one queue, and for the poller that reads it for Lambda.
+
+    The poller finds full batches as long as ten messages are visible, as SQS does under load. Many threads
+    may send and receive.
+    """
+
+    def __init__(self, clock: Clock, meter: Meter) -> None:
+        self._clock = clock
+        self._meter = meter
+        self._waiting: list[tuple[Instant, int, str]] = []
+        self._numbers = count()
+        self._lock = Lock()
+
+    def send_message_batch(self, *, QueueUrl: str, Entries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: ARG002, N803 - as boto3 names them
+        """Accept all entries."""
+        self._meter.sqs_request(sum(len(entry["MessageBody"]) for entry in Entries))
+        self._meter.add(sends=1, messages=len(Entries))
+        now = self._clock.now()
+        with self._lock:
+            for entry in Entries:
+                visible_at = now + entry.get("DelaySeconds", 0) * SECOND_MS
+                heapq.heappush(self._waiting, (visible_at, next(self._numbers), entry["MessageBody"]))
+        return {"Successful": [{"Id": entry["Id"]} for entry in Entries]}
+
+    def send_message(self, *, QueueUrl: str, MessageBody: str, DelaySeconds: int) -> None:  # noqa: N803 - same
+        """Accept a message."""
+        entry = {"Id": "0", "MessageBody": MessageBody, "DelaySeconds": DelaySeconds}
+        self.send_message_batch(QueueUrl=QueueUrl, Entries=[entry])
+
+    def next_at(self) -> Instant | None:
+        """When the next message becomes visible, or became so; None if there is none."""
+        return self._waiting[0][0] if self._waiting else None
+
+    def receive(self, at_most: int = BATCH_MAX) -> list[Received]:
+        """Up to so many visible messages, by one request."""
+        now = self._clock.now()
+        batch: list[Received] = []
+        with self._lock:
+            while self._waiting and self._waiting[0][0] <= now and len(batch) < at_most:
+                _, number, body = heapq.heappop(self._waiting)
+                batch.append(Received(str(number), str(number), 1, body))
+        self._meter.sqs_request(sum(len(each.body) for each in batch))
+        return batch
+
+    def delete(self) -> None:
+        """Remove the received messages, by one request."""
+        self._meter.sqs_request()

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
-from infra.bench.environment import ENVIRONMENT
+from infra.bench.instant_dynamodb import ENVIRONMENT
 from infra.bench.report import Cell, Figure, Report
 from infra.local.build import build
 from infra.local.places import BUILD

@@ -9,9 +9,8 @@ from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
 from infra.bench.clock import HandClock
-from infra.bench.environment import ENVIRONMENT, answer_beneath_boto3
 from infra.bench.function import alone
-from infra.bench.instant_dynamodb import InstantDynamoDB
+from infra.bench.instant_dynamodb import ENVIRONMENT, InstantDynamoDB, answer_beneath_boto3
 from infra.bench.jobs import named, put
 from infra.bench.race import Race, race, replay, stages
 from infra.bench.report import Cell, Report

@@ -10,8 +10,7 @@ import boto3
 from botocore.config import Config
 from infra.bench.clock import HandClock
 from infra.bench.jobs import named, put
-from infra.bench.meter import Meter, Usage
-from infra.bench.sqs import CountedSqs
+from infra.bench.meter import CountedSqs, Meter, Usage
 
 from sweephand.base.concurrency import Concurrently, one_by_one, parts
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant

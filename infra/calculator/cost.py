@@ -67,14 +67,12 @@ def figures(bill: Bill) -> dict[str, Any]:
     alarms, queues = _added(bill, has_alarms=True), bills.defaults(template).queues
     without_metrics = [each for each in PARTS if each != METRICS]
     return {
-        "handling": measured.handling,
-        "idle_ms": measured.idle.sweep_cpu_ms,
+        "measured": measured,
+        "bills": bills,
+        "prices": prices,
         "memory": {each: template.memory_mb(each) for each in ("Deliver", "Tick", "Sweep", "Api", "Flow")},
         "log_days": template.default("LogRetentionDays"),
-        "connection_bytes": bills.CONNECTION_BYTES,
         "measured_on": ", ".join(sorted({measured.when[each] for each in _PARTS_MEASURED})),
-        "batches_on": measured.when["batches"],
-        "checked": prices.CHECKED,
         "cases": " | ".join(map(str, CASES)),
         "by_rate": _table(_by_rate(bill)),
         "parts": _table(_parts(bill)),
@@ -89,7 +87,7 @@ def figures(bill: Bill) -> dict[str, Any]:
         "bundle_seconds": _table(_bundle_seconds(bill)),
         "memories": _table(_memories(bill)),
         "other_memories": _table(_other_memories(bill)),
-        "prices": _table(_prices()),
+        "price_list": _table(_prices()),
         "stats": _row("`Stats=on`", (chores.stats(bill, each) for each in CASES)),
         "plotted": ", ".join(f'"{rate:g}"' for rate in _PLOTTED),
         "plot_kept": _series(bill.dollars(Case(rate=rate, keeps_history=True)) for rate in _PLOTTED),
@@ -127,7 +125,21 @@ def figures(bill: Bill) -> dict[str, Any]:
         "rebuild": chores.rebuild(bill),
         "stats_hour": chores.console_hour(),
         "kept": chores.kept(),
+        # These are on other pages alone.
+        "metrics": {count: count * prices.METRICS.dollars for count in (1, 2, 8)},
+        "metric_hour": prices.METRICS.dollars / prices.MONTH_HOURS,
+        "poller": prices.POLLER_HOUR * prices.MONTH_HOURS,
+        "read_thousand_jobs": prices.READS.of(250),
+        "stats_at_20": chores.stats(bill, Case(rate=20.0)),
+        # A million items of 3, 20 and 256 KB: a write unit for each KB, a read unit for each four, with keys.
+        "writes": {units: _cents(prices.WRITES.of(MILLION * units)) for units in (1, 4, 21, 257)},
+        "reads": {units: _cents(prices.READS.of(MILLION * units)) for units in (1, 6, 65)},
     }
+
+
+def _cents(value: float) -> float:
+    """Dollars, with half a cent rounded up."""
+    return int(value * 100 + 0.5) / 100
 
 
 def _table(rows: Iterable[str]) -> str:

@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from botocore.credentials import Credentials, ReadOnlyCredentials
-from infra.local.client import Client
+from infra.local.client import Client, SigningClient
 from infra.smoke.checks import Check, NotShownError, Result, Suite, expect, outcomes
 from infra.smoke.failing import FAILING
 from infra.smoke.rights import RIGHTS
-from infra.smoke.signing import SigningClient
 from infra.smoke.stage import Given, Stage, eventually
 
 #: Deploys the stack again with these parameters. All others keep their values.

@@ -1,4 +1,7 @@
-"""Measures the functions on one core: CPU time, triggers a second, and bytes of logs and of requests."""
+"""Measures the points of the file: what triggers use on DynamoDB Local, and the functions on one core.
+
+Of the functions these are CPU time, triggers a second, and bytes of logs and of requests.
+"""
 
 import json
 import socket
@@ -6,12 +9,14 @@ import ssl
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+from infra import dynamodb_local
 from infra.bench.consumer import Consumer, elsewhere, write_certificate
+from infra.bench.cost import Case, count, count_idle
 from infra.bench.creation import create
 from infra.bench.deliveries import Setting, compared
 from infra.bench.function import BATCH_MAX, Function, Log, alone, event
@@ -19,6 +24,30 @@ from infra.bench.sweeper import AWS_LATENCY_MS, WORKS, sweep
 from infra.calculator.measured import Handling, SweeperPoint
 
 from sweephand.base.limits import JOBS_PER_BULK_MAX
+
+#: Triggers a second. At higher rates the units of a trigger stay the same: what is counted once for each
+#: minute no longer matters.
+_RATES: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 100.0)
+_RATES_OF_OTHERS: Final = (1.0, 5.0, 20.0, 100.0)
+
+#: Triggers that fall due together: at the beginning of each minute, and once.
+_HERDS: Final = (1, 3, 10, 60, 1_000)
+_ONE_OFFS: Final = 1_000
+
+_CASES: Final = (
+    *(Case("recurring", None, herd) for herd in _HERDS),
+    *(Case("recurring", rate, round(60 * rate)) for rate in _RATES),
+    *(
+        Case(kind, rate, round(60 * rate))
+        for kind in ("recurringWithHistory", "oneOffInBulk", "oneOffSingly")
+        for rate in _RATES_OF_OTHERS
+    ),
+    *(Case(kind, None, _ONE_OFFS) for kind in ("oneOffInBulk", "oneOffSingly")),
+)
+
+#: Counting a case stops after about this many triggers, or after 20 minutes.
+_TRIGGERS: Final = 4_000
+_MINUTES: Final = 20
 
 _ROUNDS: Final = 31
 _CALLS: Final = 40
@@ -33,7 +62,15 @@ Memory Size: 256 MB\tMax Memory Used: 112 MB
 """
 
 
-def measure() -> Handling:
+def counts() -> Mapping[str, Any]:
+    """A count of each kind at each rate, and what a minute costs in which nothing is due."""
+    with dynamodb_local.running() as url:
+        idle = count_idle(url)
+        found = [count(url, idle, each, min(_TRIGGERS, _MINUTES * each.jobs)) for each in _CASES]
+    return {"counts": found, "idle": idle}
+
+
+def handling() -> Handling:
     """The points of a call of the delivery function and of the API. It takes a minute."""
     with elsewhere() as url:
         one_ms, one_log = alone(_deliver, url, "failures", 1)
