@@ -95,7 +95,7 @@ def measure(place: Place, events: int) -> Report:
     The time is bounded, also if events are lost.
     """
     # A policy uses no more functions than this parameter tells its workers, less one.
-    place = replace(place, parameters=(*place.parameters, f"FlowConcurrency={_FUNCTIONS}"))
+    place = Place(place.port, enforces_roles=False, parameters=(f"FlowConcurrency={_FUNCTIONS}",))
     with deployed(place) as client, Consumer() as others, ExitStack() as entered:
         every = {"schedule": f"@every {_PERIOD_MS // SECOND_MS}s"}
         write_jobs(client, "others", [job(f"job-{each}", every, others.url) for each in range(_OTHERS)])

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
@@ -162,7 +162,7 @@ def _flips_on_aws(stage: Stage, asked: argparse.Namespace) -> Iterator[Result]:
 def _flips_here(stage: Stage, place: Place) -> Iterator[Result]:
     def deploy(parameters: Mapping[str, str]) -> None:
         changed = tuple(f"{name}={value}" for name, value in parameters.items())
-        local_deploy(replace(place, parameters=changed), build().template)
+        local_deploy(Place(place.port, parameters=changed), build().template)
 
     yield from switched(stage, deploy, Given(), stage.aws.parameters(stage.stack))
 
