@@ -46,9 +46,10 @@ _CUSTOMERS: Final = 40
 _SINGLES: Final = 8
 _APART_MS: Final = 3 * SECOND_MS
 
-#: The policies of single triggers. The number of partitions of a line follows from its policy.
+#: The policies of single triggers. To them, the size of a limit makes no difference.
 _SINGLE_LIMITS: Final = (
-    *(PolicyLimits(limit, None) for limit in (1, 50, 200, 1_000)),
+    PolicyLimits(1, None),
+    PolicyLimits(1_000, None),
     PolicyLimits(None, Rate(10, SECOND_MS)),
 )
 
