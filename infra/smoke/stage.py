@@ -75,7 +75,10 @@ ON_THIS_MACHINE = Pace(herd_sizes=(1, 100), lead_s=15, outage_s=15, period_s=5, 
 
 @dataclass(frozen=True)
 class Given:
-    """What the command was given for the switches that need something of the account. Empty: not given."""
+    """What the command was given for the switches that need something of the account. Empty: not given.
+
+    The issuer, the audience and the token are given together. So are the subnets and their security groups.
+    """
 
     kms_key: str = ""
     subnets: str = ""
@@ -83,11 +86,6 @@ class Given:
     issuer: str = ""
     audience: str = ""
     token: str = ""
-
-    @property
-    def has_issuer(self) -> bool:
-        """Whether the API can be asked with a token."""
-        return bool(self.issuer and self.audience and self.token)
 
 
 @dataclass(frozen=True)

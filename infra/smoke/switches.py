@@ -46,7 +46,7 @@ def flipped(given: Given) -> dict[str, str]:
 def drained(given: Given) -> dict[str, str]:
     """The parameters on the way back: lanes are drained before they are off. Callers then have tokens."""
     tokens = {"AuthMode": "jwt", "JwtIssuer": given.issuer, "JwtAudience": given.audience}
-    return {"PriorityLanes": "drain", **(tokens if given.has_issuer else {})}
+    return {"PriorityLanes": "drain", **(tokens if given.issuer else {})}
 
 
 def back(before: Mapping[str, str], given: Given) -> dict[str, str]:
@@ -215,7 +215,7 @@ def network(stage: Stage) -> str:
 )
 def tokens(stage: Stage) -> str:
     """The gateway's verification of tokens, and the claims that the API reads."""
-    if not stage.given.has_issuer:
+    if not stage.given.issuer:
         raise NotShownError("give --issuer, --audience and --token to show it")
     me = eventually(lambda: stage.answered("/v1/me"), "an answer to the token", 120)
     made_up = Client(stage.client.api_url, "eyJhbGciOiJub25lIn0.e30.").call("GET", "/v1/limits").status
