@@ -10,6 +10,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -73,9 +74,8 @@ def counts() -> Mapping[str, Any]:
 def handling() -> Handling:
     """The points of a call of the delivery function and of the API. It takes a minute."""
     with elsewhere() as url:
-        one_ms, one_log = alone(_deliver, url, "failures", 1)
-        ten_ms, ten_log = alone(_deliver, url, "failures", BATCH_MAX)
-        kept_ms, _ = alone(_deliver, url, "outcome", BATCH_MAX)
+        (one_ms, one_log), (ten_ms, ten_log) = alone(_deliver, url, "failures")
+        _, (kept_ms, _) = alone(_deliver, url, "outcome")
     trigger_ms = (ten_ms - one_ms) / (BATCH_MAX - 1)
     trigger_bytes = (_bytes(ten_log) - _bytes(one_log)) / (BATCH_MAX - 1)
     singly, in_bulk = (alone(create, jobs, 0) for jobs in (1, JOBS_PER_BULK_MAX))
@@ -105,14 +105,15 @@ def sweeper() -> list[SweeperPoint]:
     return [SweeperPoint(name, round(ours.per_s), round(ours.cpu_us)) for name, ours in raced]
 
 
-def _deliver(url: str, history: str, messages: int) -> tuple[float, str]:
-    """The CPU ms of a call of the delivery function with so many triggers, and what it writes to the log."""
+def _deliver(url: str, history: str) -> list[tuple[float, str]]:
+    """The CPU ms of calls of one delivery function with a trigger and with ten, and what each call logs."""
     log, delivery = Log(), Function(url, history, has_boto3=True)
 
-    def call() -> None:
+    def call(messages: int) -> None:
         delivery.handle(event(delivery.batch()[:messages]))
 
-    return _cpu_ms(call), log.of(call)
+    calls = [partial(call, messages) for messages in (1, BATCH_MAX)]
+    return [(_cpu_ms(each), log.of(each)) for each in calls]
 
 
 def _request_bytes() -> int:
