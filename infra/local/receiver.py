@@ -1,11 +1,9 @@
 """A consumer on loopback that checks every signature, keeps each delivery, and answers as it is told to.
 
-`make run` and `make up` use it to show what arrives. The end-to-end tests also let it fail, hang, redirect,
-reset and send bytes that are not HTTP.
+`make run` and `make up` use it to show what arrives. The end-to-end tests also let it fail, hang and
+redirect.
 """
 
-import socket
-import struct
 import threading
 import time
 from collections import defaultdict, deque
@@ -23,14 +21,12 @@ HEAD = "arrived       late     attempt  job                          to"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to one request: after `hang_s` seconds either `garbage`, a reset, or a response."""
+    """The answer to one request, after `hang_s` seconds."""
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     hang_s: float = 0
-    resets: bool = False
-    garbage: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,21 +164,12 @@ def _server(receiver: Receiver, port: int) -> ThreadingHTTPServer:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
             answer = receiver.take(self.command, self.path, headers, body, arrived_at)
-            if answer.resets:
-                # Without lingering, closing sends RST instead of FIN.
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                self.connection.close()
-                self.close_connection = True
-            elif answer.garbage:
-                self.wfile.write(answer.garbage)
-                self.close_connection = True
-            else:
-                self.send_response(answer.status)
-                for name, value in answer.headers.items():
-                    self.send_header(name, value)
-                self.send_header("content-length", str(len(answer.body)))
-                self.end_headers()
-                self.wfile.write(answer.body)
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(answer.body)))
+            self.end_headers()
+            self.wfile.write(answer.body)
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _take  # noqa: N815 - http.server's names
 
