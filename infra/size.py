@@ -73,9 +73,9 @@ def _inner_imports(tree: ast.Module) -> Iterator[ast.stmt]:
             yield from (each for each in ast.walk(node) if isinstance(each, ast.Import | ast.ImportFrom))
 
 
-def measured(root: Path = ROOT) -> dict[str, Size]:
-    """The size of each part of a checkout."""
-    parts = {path: part for part, folders in PARTS.items() for path in _files(root, folders, ".py")}
+def measured() -> dict[str, Size]:
+    """The size of each part of this checkout."""
+    parts = {path: part for part, folders in PARTS.items() for path in _files(folders, ".py")}
     found = dict.fromkeys(PARTS, Size(0, 0, 0))
     for path, part in parts.items():
         pairs = zip(found[part], size_of(path.read_text(encoding="utf-8")), strict=True)
@@ -83,14 +83,14 @@ def measured(root: Path = ROOT) -> dict[str, Size]:
     return found
 
 
-def words(root: Path = ROOT) -> int:
+def words() -> int:
     """The words of all pages, decisions too."""
-    return sum(len(path.read_text(encoding="utf-8").split()) for path in _files(root, PAGES, ".md"))
+    return sum(len(path.read_text(encoding="utf-8").split()) for path in _files(PAGES, ".md"))
 
 
-def _files(root: Path, places: Iterable[str], suffix: str) -> Iterator[Path]:
+def _files(places: Iterable[str], suffix: str) -> Iterator[Path]:
     for place in places:
-        path = root / place
+        path = ROOT / place
         yield from [path] if path.is_file() else sorted(path.rglob(f"*{suffix}"))
 
 

@@ -83,13 +83,13 @@ def _rows(url: str, triggers: int) -> Iterator[Mapping[str, Cell]]:
     for name, case, bounds in scenarios:
         each = count(url, idle, case, triggers)
         counts.append(each)
-        yield {"scenario": name, "triggers": each.triggers, **cells(each, 1, bounds)}
+        yield {"scenario": name, "triggers": each.triggers, **cells(each, bounds)}
     plain, *_, kept = counts
     added = kept.plus(plain, -1)
     name = "history kept: what it adds"
-    yield {"scenario": name, "triggers": kept.triggers, **cells(added, 1, {"WRU": 1.05})}
+    yield {"scenario": name, "triggers": kept.triggers, **cells(added, {"WRU": 1.05})}
     name = "a minute with nothing due"
-    yield {"scenario": name, "triggers": 1, **cells(idle, 1, {"WRU": 1, "RRU": 2})}
+    yield {"scenario": name, "triggers": 1, **cells(idle, {"WRU": 1, "RRU": 2})}
 
 
 def count(url: str, idle: Usage, case: Case, triggers: int) -> Count:

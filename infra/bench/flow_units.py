@@ -109,7 +109,7 @@ def measure(events: int) -> Report:
 
 
 def _row(name: str, used: Usage, seconds: float) -> Mapping[str, Cell]:
-    return {"triggers": name, **cells(used, 1), "took s": Figure(seconds, 1)}
+    return {"triggers": name, **cells(used), "took s": Figure(seconds, 1)}
 
 
 def count(events: int) -> list[BatchCount]:

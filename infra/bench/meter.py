@@ -61,8 +61,8 @@ class Usage:
         return Usage(**{each.name: round(getattr(self, each.name) / count, 4) for each in fields(Usage)})
 
 
-def cells(usage: Usage, count: int, bounds: Mapping[str, float] | None = None) -> Mapping[str, Cell]:
-    """The cells of a report: what each of `count` triggers used, and dollars for a million of them.
+def cells(usage: Usage, bounds: Mapping[str, float] | None = None) -> Mapping[str, Cell]:
+    """The cells of a report: what a trigger used, and dollars for a million of them.
 
     The dollars are without the functions' time. `bounds` has the most of a column where the design bounds it.
     """
@@ -76,11 +76,8 @@ def cells(usage: Usage, count: int, bounds: Mapping[str, float] | None = None) -
     )
     return {
         # The design's bounds have two digits.
-        **{
-            name: Figure(used / count, 2 if name in bounds else 3, bounds.get(name))
-            for name, used in units.items()
-        },
-        "$ per million": Figure(dollars * MILLION / count),
+        **{name: Figure(used, 2 if name in bounds else 3, bounds.get(name)) for name, used in units.items()},
+        "$ per million": Figure(dollars * MILLION),
     }
 
 
