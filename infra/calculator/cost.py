@@ -54,8 +54,8 @@ _PARTS_MEASURED: Final = ("counts", "idle", "handling", "batches")
 _KINDS: Final = {
     "recurring": "recurring",
     "recurringWithHistory": "recurring, with history",
-    "oneOffInBulk": "one-off, in bulk",
-    "oneOffSingly": "one-off, singly",
+    "oneOffInBulk": "one-off, created in bulk",
+    "oneOffSingly": "one-off, created singly",
 }
 
 
@@ -157,15 +157,11 @@ def _series(values: Iterable[float]) -> str:
 
 def _by_rate(bill: Bill) -> Iterator[str]:
     """Dollars a million of each kind of job and of EventBridge, by rate."""
-    for name, kind in (
-        ("recurring", "recurring"),
-        ("one-off, created in bulk", "oneOffInBulk"),
-        ("one-off, created singly", "oneOffSingly"),
-    ):
+    for kind in ("recurring", "oneOffInBulk", "oneOffSingly"):
         for keeps_history in (True, False):
             cases = (replace(each, kind=kind, keeps_history=keeps_history) for each in CASES)
             cells = (f"{bill.dollars(each):.2f}" if bill.is_counted(each) else "" for each in cases)
-            yield f"| {name}{'' if keeps_history else ', no history'} | {' | '.join(cells)} |"
+            yield f"| {_KINDS[kind]}{'' if keeps_history else ', no history'} | {' | '.join(cells)} |"
     for name, lines in (("to a webhook", eventbridge()), ("to Lambda or SQS", scheduler())):
         yield f"| **EventBridge, {name}** |" + f" **{total(lines):.2f}** |" * len(CASES)
 
@@ -248,10 +244,12 @@ def _idle_parameters(bill: Bill) -> Iterator[str]:
         (f"`AlarmTopicArn` is set: alarms that read {metrics} metrics", {"has_alarms": True}),
         (f"`SnapStart=PublishedVersions`: {snapshots}", {"has_snapshots": True}),
         ("`ShardCount=4`", {"shards": 4}),
-        ("`PriorityLanes=on`: two more queues that Lambda polls", {"queues": queues + 2}),
         ("`Enabled=false`: the stack is switched off", {"is_enabled": False}),
         ("`LogRetentionDays=365`", {"log_days": 365}),
-        ("`FlowPolicies=on`: two more queues that Lambda polls", {"queues": queues + 2}),
+        (
+            "`PriorityLanes=on` or `FlowPolicies=on`: two more queues that Lambda polls",
+            {"queues": queues + 2},
+        ),
         (
             "an event source without `MaximumConcurrency`, for which Lambda may poll with two",
             {"pollers": bills.POLLERS_MIN},
