@@ -74,14 +74,8 @@ def install() -> None:
 
 def _command(port: int) -> list[str]:
     # It listens on every interface, and no option changes that. So it runs only while a test needs it.
-    return [
-        "java",
-        "-Xmx512m",
-        f"-Djava.library.path={_HOME / 'DynamoDBLocal_lib'}",
-        "-jar",
-        str(_JAR),
-        *("-inMemory", "-sharedDb", "-disableTelemetry", "-port", str(port)),
-    ]
+    java = ["java", "-Xmx512m", f"-Djava.library.path={_HOME / 'DynamoDBLocal_lib'}", "-jar", str(_JAR)]
+    return [*java, "-inMemory", "-sharedDb", "-disableTelemetry", "-port", str(port)]
 
 
 def _answers(url: str) -> bool:
@@ -96,11 +90,9 @@ def _answers(url: str) -> bool:
 @functools.cache
 def _java_works() -> bool:
     # macOS has a `java` that only says where to download Java, and fails.
-    java = shutil.which("java")
-    return (
-        java is not None
-        and subprocess.run([java, "-version"], capture_output=True, check=False).returncode == 0
-    )
+    if (java := shutil.which("java")) is None:
+        return False
+    return subprocess.run([java, "-version"], capture_output=True, check=False).returncode == 0
 
 
 if __name__ == "__main__":

@@ -35,8 +35,6 @@ class Arrival:
     A trigger of a batch has its index, and `due_at` is that of its occurrence.
     """
 
-    trigger_id: str
-    namespace: str
     job: str
     sequence: int
     due_at: int
@@ -63,8 +61,6 @@ class Request:
         pairs = (line.partition(":") for line in lines)
         headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
         return Arrival(
-            trigger_id=headers["webhook-id"],
-            namespace=headers["sweephand-namespace"],
             job=headers["sweephand-job"],
             sequence=int(headers["sweephand-sequence"]),
             due_at=round(datetime.fromisoformat(headers["sweephand-due"]).timestamp() * 1000),

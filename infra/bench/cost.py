@@ -1,13 +1,12 @@
 """What a trigger costs in DynamoDB units and SQS requests, against the bounds of the design (protocol.md)."""
 
 import random
-import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Final, NamedTuple
 
 from infra import dynamodb_local
-from infra.bench.meter import UNBOUNDED, Bounds, Usage, cells, less
+from infra.bench.meter import Usage, cells
 from infra.bench.report import Cell, Report
 from infra.bench.wheelhouse import Wheelhouse
 
@@ -21,8 +20,8 @@ _ONE_OFF_MINUTES: Final = 3
 
 _IDLE_TICKS: Final = 20
 
-_RECURRING: Final = Bounds(0.2, 2.3, 0.35)
-_ONE_OFF: Final = Bounds(2.1, 3.3, 0.35)
+_RECURRING: Final = {"WRU": 0.2, "RRU": 2.3, "SQS": 0.35}
+_ONE_OFF: Final = {"WRU": 2.1, "RRU": 3.3, "SQS": 0.35}
 
 
 class Case(NamedTuple):
@@ -42,22 +41,18 @@ class Case(NamedTuple):
         return self.kind.startswith("recurring")
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """What the triggers of a case used in some minutes. The cost of idle minutes is left out."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count(Usage):
+    """What each trigger of a case used, an idle minute's units left out.
 
+    `rate` is in triggers a second, spread at random, or None if they fall due together. `per_minute` is how
+    many came in a minute.
+    """
+
+    kind: str
+    rate: float | None
     triggers: int
-    minutes: int
-    usage: Usage
-    messages: int = 0
-    sends: int = 0
-    jobs_bytes: int = 0
-    timers_bytes: int = 0
-    sweep_cpu_s: float = 0
-
-    def row(self, name: str, bounds: Bounds = UNBOUNDED) -> Mapping[str, Cell]:
-        """The row of the report."""
-        return {"scenario": name, "triggers": self.triggers, **cells(self.usage, self.triggers, bounds)}
+    per_minute: int
 
 
 def measure(triggers: int) -> Report:
@@ -76,26 +71,32 @@ def measure(triggers: int) -> Report:
 
 
 def _rows(url: str, triggers: int) -> Iterator[Mapping[str, Cell]]:
-    idle, _ = count_idle(url)
-    plain = count(url, idle, Case("recurring", None, 50), triggers)
-    yield plain.row("recurring, 50 in a sweep", _RECURRING)
-    fewer = count(url, idle, Case("recurring", None, 30), triggers)
-    yield fewer.row("recurring, 30 in a sweep", _RECURRING)
-    yield count(url, idle, Case("recurring", 1.0, 60), triggers).row("recurring, one trigger a second")
-    once = Case("oneOffInBulk", triggers / 60, triggers)
-    yield count(url, idle, once, triggers).row("one-off, created in bulk", _ONE_OFF)
-    kept = count(url, idle, Case("recurringWithHistory", None, 50), triggers)
-    yield kept.row("recurring, history kept")
-    added = less(kept.usage, plain.usage, kept.triggers / plain.triggers)
-    yield Counted(kept.triggers, 0, added).row("history kept: what it adds", Bounds(writes=1.05))
-    yield Counted(1, 1, idle).row("a minute with nothing due", Bounds(1, 2))
+    idle = count_idle(url)
+    scenarios: tuple[tuple[str, Case, Mapping[str, float]], ...] = (
+        ("recurring, 50 in a sweep", Case("recurring", None, 50), _RECURRING),
+        ("recurring, 30 in a sweep", Case("recurring", None, 30), _RECURRING),
+        ("recurring, one trigger a second", Case("recurring", 1.0, 60), {}),
+        ("one-off, created in bulk", Case("oneOffInBulk", triggers / 60, triggers), _ONE_OFF),
+        ("recurring, history kept", Case("recurringWithHistory", None, 50), {}),
+    )
+    counts = []
+    for name, case, bounds in scenarios:
+        each = count(url, idle, case, triggers)
+        counts.append(each)
+        yield {"scenario": name, "triggers": each.triggers, **cells(each, bounds)}
+    plain, *_, kept = counts
+    added = kept.plus(plain, -1)
+    name = "history kept: what it adds"
+    yield {"scenario": name, "triggers": kept.triggers, **cells(added, {"WRU": 1.05})}
+    name = "a minute with nothing due"
+    yield {"scenario": name, "triggers": 1, **cells(idle, {"WRU": 1, "RRU": 2})}
 
 
-def count(url: str, idle: Usage, case: Case, triggers: int) -> Counted:
+def count(url: str, idle: Usage, case: Case, triggers: int) -> Count:
     """What a trigger uses, counted over about that many. `idle` is the usage of a minute with nothing due.
 
     Jobs that recur are in a steady state: what creating them costs is not counted. Of one-offs everything is
-    counted from their creation on, but for the call of the API.
+    counted from their creation on, but for the call of the API. The CPU time is that of all ticks.
     """
     print(f"  {case.kind}, {case.rate or 'together'}, {case.jobs} jobs", flush=True)
     house = Wheelhouse(url, f"{case.kind}-{case.rate}-{case.jobs}", shards=1)
@@ -113,35 +114,28 @@ def count(url: str, idle: Usage, case: Case, triggers: int) -> Counted:
         write(written)
         house.run(_FIRST_MINUTE + 1)
         minutes = max(1, triggers // case.jobs)
-    house.meter.reset()
-    delivered, sent, stored, swept_s = house.delivered, house.sent, house.stored_bytes(), house.swept_cpu_s
+    delivered, before = house.delivered, house.used()
     if not case.recurs:
         write(written)
     house.run(minutes)
-    now, came = house.stored_bytes(), house.delivered - delivered
+    came = house.delivered - delivered
     assert case.recurs or came == case.jobs, f"{came} of {case.jobs} were delivered"
-    return Counted(
+    used = house.used().plus(before, -1).plus(replace(idle, sweep_cpu_ms=0), -minutes)
+    return Count(
+        kind=case.kind,
+        rate=case.rate,
         triggers=came,
-        minutes=minutes,
-        usage=less(house.meter.usage, idle, minutes),
-        messages=house.sent.messages - sent.messages,
-        sends=house.sent.requests - sent.requests,
-        jobs_bytes=now.jobs - stored.jobs,
-        timers_bytes=now.timers - stored.timers,
-        sweep_cpu_s=house.swept_cpu_s - swept_s,
+        per_minute=came // minutes if case.recurs else came,
+        **asdict(used.per(came)),
     )
 
 
-def count_idle(url: str) -> tuple[Usage, float]:
-    """The usage of a minute in which nothing is due, and the seconds of CPU that tick takes for it."""
+def count_idle(url: str) -> Usage:
+    """The usage of a minute in which nothing is due."""
     house = Wheelhouse(url, "idle", shards=1)
     for _ in range(_IDLE_TICKS):
         house.tick()
-    house.meter.reset()
-    house.tick()
-    usage = house.meter.usage
-    house.meter.reset()
-    began = time.process_time()
+    before = house.used()
     for _ in range(_IDLE_TICKS):
         house.tick()
-    return usage, (time.process_time() - began) / _IDLE_TICKS
+    return house.used().plus(before, -1).per(_IDLE_TICKS)

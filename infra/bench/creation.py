@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
-from infra.bench.environment import answer_beneath_boto3
 from infra.bench.function import Log, alone, api_event, handler
-from infra.bench.instant_dynamodb import InstantDynamoDB
+from infra.bench.instant_dynamodb import InstantDynamoDB, answer_beneath_boto3
 from infra.bench.race import Race, Task, race, replay, stages
 from infra.bench.report import Cell, Report
 
@@ -54,24 +53,20 @@ def measure() -> Report:
 
 
 def _row(jobs: int, name: str, ratio_least: float, latency_ms: int) -> Mapping[str, Cell]:
-    found = create(jobs, latency_ms)
+    found = alone(create, jobs, latency_ms)
     cells = found.race.cells(ratio_least)
     return {"way": name, "DynamoDB": f"{latency_ms} ms", **cells, "requests": found.requests}
 
 
-def create(jobs: int, latency_ms: int = 0) -> Created:
-    """Create jobs, that many with each request, in a process of its own. DynamoDB answers after that time."""
-    return alone(_create, jobs, latency_ms)
-
-
-def _create(jobs: int, latency_ms: int) -> Created:
+def create(jobs: int, latency_ms: int) -> Created:
+    """Create jobs, that many with each request. DynamoDB answers after that time. Once in a process."""
     log, dynamodb = Log(), InstantDynamoDB(latency_ms)
     answer_beneath_boto3(dynamodb)
     handle = handler("api")
     calls = _JOBS_PER_ROUND // jobs
     names = (f"job-{number:08d}" for number in range(10**8))
 
-    def create(events: Iterable[Mapping[str, Any]]) -> None:
+    def call(events: Iterable[Mapping[str, Any]]) -> None:
         """Create jobs. Fail if the API refused a job, because a refusal would look fast."""
         for event in events:
             answer = handle(event)
@@ -79,15 +74,15 @@ def _create(jobs: int, latency_ms: int) -> Created:
             results = body.get("results", [{"status": answer["statusCode"]}])
             assert {each["status"] for each in results} == {201}, body
 
-    create([_event(jobs, names)])  # reads the number of shards
-    asked = stages(dynamodb.record(lambda: create([_event(jobs, names)])), {"put_item": "commits"})
-    written = log.of(lambda: create([_event(jobs, names)]))
+    call([_event(jobs, names)])  # reads the number of shards
+    asked = stages(dynamodb.record(lambda: call([_event(jobs, names)])), {"put_item": "commits"})
+    written = log.of(lambda: call([_event(jobs, names)]))
     clients: Mapping[str, Any] = {"dynamodb": connect.dynamodb()}
     with ThreadPoolExecutor(WRITES_AT_ONCE) as threads:
 
         def prepare() -> tuple[Task, Task]:
             events = [_event(jobs, names) for _ in range(calls)]
-            return lambda: create(events), lambda: replay(asked * calls, clients, threads)
+            return lambda: call(events), lambda: replay(asked * calls, clients, threads)
 
         raced = race(_JOBS_PER_ROUND, _ROUNDS, prepare)
     return Created(raced, sum(map(len, asked)), written)

@@ -48,7 +48,7 @@ _SETTINGS: Final = (
 
 def measure() -> Report:
     """Race function and pool in each setting."""
-    raced = races()
+    raced = {each: compared(each) for each in _SETTINGS}
     return Report(
         title=f"Deliveries, {_ROUNDS} rounds of {_BATCHES * BATCH_MAX} each, ten at once",
         rows=[_row(setting, raced) for setting in _SETTINGS],
@@ -61,15 +61,12 @@ def measure() -> Report:
     )
 
 
-def races(settings: Sequence[Setting] = _SETTINGS) -> Mapping[Setting, Race]:
-    """Function and pool in turn. Each setting has a process of its own, and so has the consumer."""
+def compared(setting: Setting) -> Race:
+    """Function and pool in turn, in a process of their own. So is the consumer."""
     with tempfile.TemporaryDirectory() as folder:
         certificate = write_certificate(Path(folder))
-        with elsewhere() as plain, elsewhere(certificate) as secured:
-            return {
-                each: alone(_race, each, secured if each.has_tls else plain, str(certificate))
-                for each in settings
-            }
+        with elsewhere(certificate if setting.has_tls else None) as url:
+            return alone(_race, setting, url, certificate)
 
 
 def _row(setting: Setting, races: Mapping[Setting, Race]) -> Mapping[str, Cell]:
@@ -85,9 +82,9 @@ def _row(setting: Setting, races: Mapping[Setting, Race]) -> Mapping[str, Cell]:
     return row
 
 
-def _race(setting: Setting, url: str, certificate: str) -> Race:
+def _race(setting: Setting, url: str, certificate: Path) -> Race:
     if setting.has_tls:
-        os.environ["SSL_CERT_FILE"] = certificate  # OpenSSL trusts what this names
+        os.environ["SSL_CERT_FILE"] = str(certificate)  # OpenSSL trusts what this names
     function = Function(url, setting.history, has_boto3=setting.has_boto3)
     pool = urllib3.connection_from_url(url, maxsize=BATCH_MAX)
     with ThreadPoolExecutor(BATCH_MAX) as threads:

@@ -13,11 +13,11 @@ from itertools import accumulate
 from typing import Any, Final
 
 from infra.bench.consumer import Consumer, Request
-from infra.bench.local_stack import by_due_time, deployed, job, now, series_owed, show, sleep_until, title
-from infra.bench.punctuality import Punctuality, judge
+from infra.bench.local_stack import deployed, job, now, show, sleep_until, title
+from infra.bench.punctuality import Punctuality, judge, judge_series
 from infra.bench.report import Cell, Figure, Report
 from infra.local.client import Client, write_jobs
-from infra.local.deploy import aws_client, outputs
+from infra.local.deploy import aws_of, outputs
 from infra.local.places import Place
 
 from sweephand.base.instants import SECOND_MS, rfc3339
@@ -95,7 +95,7 @@ def measure(place: Place, events: int) -> Report:
     The time is bounded, also if events are lost.
     """
     # A policy uses no more functions than this parameter tells its workers, less one.
-    place = replace(place, parameters=(*place.parameters, f"FlowConcurrency={_FUNCTIONS}"))
+    place = Place(place.port, enforces_roles=False, parameters=(f"FlowConcurrency={_FUNCTIONS}",))
     with deployed(place) as client, Consumer() as others, ExitStack() as entered:
         every = {"schedule": f"@every {_PERIOD_MS // SECOND_MS}s"}
         write_jobs(client, "others", [job(f"job-{each}", every, others.url) for each in range(_OTHERS)])
@@ -110,8 +110,8 @@ def measure(place: Place, events: int) -> Report:
         came = others.arrivals()
         rows = []
         for plan, consumer, until in sent:
-            owed = series_owed(came, _PERIOD_MS, after=plan.due_at, until=until)
-            rows.append(row(plan, consumer.requests(), judge(owed, by_due_time(came))))
+            meanwhile = judge_series(came, _PERIOD_MS, after=plan.due_at, until=until)
+            rows.append(row(plan, consumer.requests(), meanwhile))
     return Report(
         title=title("Flow"),
         rows=rows,
@@ -161,7 +161,7 @@ def _warm(place: Place) -> None:
 
     Each receives a message that it holds for most of a second, so none receives two of them.
     """
-    sqs = aws_client(place, "sqs")
+    sqs = aws_of(place).client("sqs")
     queue = SqsFlowQueue(SqsClients(lambda _: sqs), outputs(place)["FlowQueueUrl"])
     held_until = now() + EARLY_WAIT_MAX_MS - 1
     message = GateMessage("baton", "batches", "no-policy", 0, held_until)

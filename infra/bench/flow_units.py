@@ -11,23 +11,21 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from threading import Event, Thread
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from infra import dynamodb_local
 from infra.bench.clock import AheadClock
-from infra.bench.meter import Usage, cells
+from infra.bench.meter import BATCH_MAX, CountedSqs, Usage, cells
 from infra.bench.report import Cell, Figure, Report
-from infra.bench.sqs import CountedSqs
 from infra.bench.wheelhouse import Wheelhouse
 
+from sweephand.base.concurrency import Result
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
 from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.policy import PolicyKey, Rate
 from sweephand.runs.received import Received
-
-_Result = TypeVar("_Result")
 
 #: More than that would show the same units.
 EVENTS: Final = 2_000
@@ -48,9 +46,10 @@ _CUSTOMERS: Final = 40
 _SINGLES: Final = 8
 _APART_MS: Final = 3 * SECOND_MS
 
-#: The policies of single triggers. The number of partitions of a line follows from its policy.
+#: The policies of single triggers. To them, the size of a limit makes no difference.
 _SINGLE_LIMITS: Final = (
-    *(PolicyLimits(limit, None) for limit in (1, 50, 200, 1_000)),
+    PolicyLimits(1, None),
+    PolicyLimits(1_000, None),
     PolicyLimits(None, Rate(10, SECOND_MS)),
 )
 
@@ -71,30 +70,31 @@ _PATIENCE_S: Final = 60
 _SETTLED_S: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """A batch under a limit (None: no policy), and what it used from its job's creation to its end.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchCount(Usage):
+    """What an event of a batch used under a limit (None: no policy), from its job's creation to its end.
 
-    `rate` is its events a second, or None if all are due at once.
+    The events are due at `rate` a second, or all at once if it is None.
     """
 
     limit: int | None
     rate: int | None
     events: int
-    usage: Usage
-    seconds: float
 
     @property
-    def name(self) -> str:
-        """What the report calls it."""
-        spread = "at once" if self.rate is None else f"over {self.events / self.rate:.0f} s"
-        return f"batch {spread}, " + ("without a policy" if self.limit is None else f"under {self.limit}")
+    def spread(self) -> str:
+        """When the events are due, as the pages say it."""
+        return "at once" if self.rate is None else f"over {self.events / self.rate:.0f} s"
 
 
 def measure(events: int) -> Report:
     """Send a batch without a policy, spread over a time, and one under each limit. Then single jobs."""
-    rows = [_row(each.name, each.events, each.usage, each.seconds) for each in count(events)]
     with dynamodb_local.running() as url:
+        rows = []
+        for limit, rate in _KINDS:
+            each, seconds = _count(url, limit, rate, events)
+            policy = "without a policy" if limit is None else f"under {limit}"
+            rows.append(_row(f"batch {each.spread}, {policy}", each, seconds))
         rows.append(_count_jobs(url, PolicyLimits(_LIMIT, None), events, 0))
         rows.append(_count_jobs(url, _OF_CUSTOMER, events, 0))
         rows += [_count_jobs(url, limits, _SINGLES, _APART_MS) for limits in _SINGLE_LIMITS]
@@ -108,14 +108,14 @@ def measure(events: int) -> Report:
     )
 
 
-def _row(name: str, events: int, usage: Usage, seconds: float) -> Mapping[str, Cell]:
-    return {"triggers": name, **cells(usage, events), "took s": Figure(seconds, 1)}
+def _row(name: str, used: Usage, seconds: float) -> Mapping[str, Cell]:
+    return {"triggers": name, **cells(used), "took s": Figure(seconds, 1)}
 
 
-def count(events: int) -> list[Counted]:
-    """The same batches, each with what it used."""
+def count(events: int) -> list[BatchCount]:
+    """The batches, each with what an event used."""
     with dynamodb_local.running() as url:
-        return [_count(url, limit, rate, events) for limit, rate in _KINDS]
+        return [_count(url, limit, rate, events)[0] for limit, rate in _KINDS]
 
 
 class _House(Wheelhouse):
@@ -143,11 +143,10 @@ class _House(Wheelhouse):
 
     def settle(self) -> None:
         """Return when nothing has been used for a while."""
-        before, used_at = None, time.monotonic()
+        used, used_at = self.meter.usage, time.monotonic()
         while time.monotonic() < used_at + _SETTLED_S:
-            usage = self.meter.usage
-            if (usage.reads, usage.writes, usage.sqs) != before:
-                before, used_at = (usage.reads, usage.writes, usage.sqs), time.monotonic()
+            if self.meter.usage != used:
+                used, used_at = self.meter.usage, time.monotonic()
             time.sleep(0.1)
 
     @contextmanager
@@ -156,7 +155,7 @@ class _House(Wheelhouse):
 
         AssertionError if a function failed.
         """
-        functions = [(self._sqs, 10, self._deliver_some)] * _DELIVERY_FUNCTIONS
+        functions = [(self._sqs, BATCH_MAX, self._deliver_some)] * _DELIVERY_FUNCTIONS
         functions += [(self._work_sqs, 1, self._walk)] * self._flow_functions
         threads = [Thread(target=self._poll, args=each) for each in functions]
         for thread in threads:
@@ -171,8 +170,11 @@ class _House(Wheelhouse):
                 thread.join()
         assert not self._failed, self._failed
 
-    def count(self, due_at: int, events: int) -> tuple[Usage, float]:
-        """What was used until all events came that are due from then on, and the seconds that they took."""
+    def await_all(self, due_at: int, events: int) -> float:
+        """Return when all events have come that are due from then on, and the functions are idle again.
+
+        The seconds that the events took.
+        """
         delivered, came_at = -1, time.monotonic()
         while self.delivered < events and time.monotonic() < came_at + _PATIENCE_S:
             if self.delivered > delivered:
@@ -181,14 +183,14 @@ class _House(Wheelhouse):
         seconds = (self.clock.now() - due_at) / SECOND_MS
         self.settle()
         assert self.delivered == events, f"{self.delivered} of {events} were delivered"
-        return self.meter.usage, seconds
+        return seconds
 
     def _poll(self, queue: CountedSqs, at_most: int, handle: Callable[[list[Received]], None]) -> None:
         while not self._stopped.is_set():
             next_at = queue.next_at()
             batch = [] if next_at is None or next_at > self.clock.now() else queue.receive(at_most)
             if batch:
-                self.meter.invocation()
+                self.meter.add(invocations=1)
                 handle(batch)
                 queue.delete()
             else:
@@ -204,7 +206,8 @@ class _House(Wheelhouse):
         self._failed += worked.errors
 
 
-def _count(url: str, limit: int | None, rate: int | None, events: int) -> Counted:
+def _count(url: str, limit: int | None, rate: int | None, events: int) -> tuple[BatchCount, float]:
+    """What each event of a batch used, and the seconds that all took."""
     window_ms = SECOND_MS if rate is None else events * SECOND_MS // rate
     house = _House(url, f"flow-{limit}", -(-(limit or 0) // PERMITS_OF_FUNCTION))
     job: dict[str, Any] = {"batch": {"count": events, "window": f"{window_ms}ms"}, "history": "failures"}
@@ -213,13 +216,14 @@ def _count(url: str, limit: int | None, rate: int | None, events: int) -> Counte
         job["policy"] = "limit"
     with house.running():
         house.tick()
-        house.meter.reset()
+        before = house.used()
         due_at = house.clock.now() // MINUTE_MS * MINUTE_MS + _AHEAD_MS
         house.create([{**job, "dueTime": rfc3339(due_at)}])
         house.ahead.move_to(due_at - _SWEPT_MS)
         house.tick()
-        usage, seconds = house.count(due_at, events)
-    return Counted(limit, rate, events, usage, seconds)
+        seconds = house.await_all(due_at, events)
+    used = house.used().plus(before, -1).per(events)
+    return BatchCount(limit=limit, rate=rate, events=events, **asdict(used)), seconds
 
 
 def _count_jobs(url: str, limits: PolicyLimits, count: int, apart_ms: int) -> Mapping[str, Cell]:
@@ -230,10 +234,10 @@ def _count_jobs(url: str, limits: PolicyLimits, count: int, apart_ms: int) -> Ma
     house = _House(url, f"flow-{count}-{limits.concurrent_max}", _LIMIT // PERMITS_OF_FUNCTION)
     due_at = house.clock.now() // SECOND_MS * SECOND_MS + _SOON_MS
     house.create_policy(limits)
-    job = {"history": "failures", "policy": "limit"}
     house.create_in_bulk(
         {
-            **job,
+            "history": "failures",
+            "policy": "limit",
             "labels": {"customer": str(number % _CUSTOMERS)},
             "dueTime": rfc3339(due_at + number * apart_ms),
         }
@@ -243,15 +247,16 @@ def _count_jobs(url: str, limits: PolicyLimits, count: int, apart_ms: int) -> Ma
         # What the creation of the policy has sent comes before the first trigger.
         house.ahead.move_to(due_at - _QUIET_MS)
         house.settle()
-        house.meter.reset()
-        usage, seconds = house.count(due_at, count)
+        before = house.used()
+        seconds = house.await_all(due_at, count)
+    used = house.used().plus(before, -1).per(count)
     rate, limit = limits.rate, limits.concurrent_max
     under = f"under {limit}" if rate is None else f"{rate.limit} in {rate.per_ms // SECOND_MS} s"
     under += f" for each of {_CUSTOMERS} keys" if limits.by else ""
-    return _row(f"jobs {'one by one' if apart_ms else 'at once'}, {under}", count, usage, seconds)
+    return _row(f"jobs {'one by one' if apart_ms else 'at once'}, {under}", used, seconds)
 
 
-def _in_threads(tasks: Sequence[Callable[[], _Result]]) -> Iterable[_Result]:
+def _in_threads(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
     """Run each task in a thread of its own. A function has its own threads, and here many share a process."""
     with ThreadPoolExecutor(max(1, len(tasks))) as threads:
         futures = [threads.submit(task) for task in tasks]

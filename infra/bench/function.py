@@ -16,8 +16,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 from unittest.mock import patch
 
 import boto3
-from infra.bench.environment import ENVIRONMENT, answer_beneath_boto3
-from infra.bench.instant_dynamodb import InstantDynamoDB
+from infra.bench.instant_dynamodb import ENVIRONMENT, InstantDynamoDB, answer_beneath_boto3
 from infra.bench.jobs import named, put
 
 from sweephand.model.trigger import Trigger, TriggerMessage

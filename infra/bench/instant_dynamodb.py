@@ -1,4 +1,7 @@
-"""A DynamoDB that answers at once, below boto3 or in its place, so that the bench measures all other work."""
+"""A DynamoDB that answers at once, below boto3 or in its place, so that the bench measures all other work.
+
+And the environment of a function that runs in this process above it.
+"""
 
 import io
 import json
@@ -6,12 +9,32 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 
+import boto3
+from botocore import xform_name
 from botocore.awsrequest import AWSResponse, HTTPHeaders
 from botocore.exceptions import ClientError
+
+_QUEUE: Final = "https://sqs.us-east-1.amazonaws.com/123456789012/"
+
+#: The environment that template.yaml gives the function. The keys open nothing.
+ENVIRONMENT: Final = {
+    "AWS_ACCESS_KEY_ID": "bench",
+    "AWS_SECRET_ACCESS_KEY": "bench",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:9",  # no program listens there, so no request leaves this machine
+    "JOBS_TABLE": "jobs",
+    "TIMERS_TABLE": "timers",
+    "PAYLOAD_BUCKET": "payloads",
+    "DELIVERY_QUEUE_URL": f"{_QUEUE}delivery",
+    "DEAD_LETTER_QUEUE_URL": f"{_QUEUE}dead",
+    "SHARD_COUNT": "1",
+    "ALLOW_INSECURE_TARGETS": "true",
+    "POWERTOOLS_SERVICE_NAME": "bench",
+    "STACK_NAME": "sweephand",
+}
 
 _CLAUSE: Final = re.compile(r"\b(SET|REMOVE|ADD)\b")
 _IF_NOT_EXISTS: Final = re.compile(r"if_not_exists\s*\((\S+?),\s*(\S+?)\)")
@@ -59,7 +82,7 @@ class InstantDynamoDB:
     def note(self, params: Mapping[str, Any], model: Any, **_: Any) -> None:
         """Note a request, for boto3's event `provide-client-params`."""
         if self._asked is not None:
-            self._asked.append(Asked(model.service_model.service_name, _method(model.name), dict(params)))
+            self._asked.append(Asked(model.service_model.service_name, xform_name(model.name), dict(params)))
 
     def answer(self, request: Any, **_: Any) -> AWSResponse:
         """The answer to a request, for boto3's event `before-send`."""
@@ -68,7 +91,7 @@ class InstantDynamoDB:
         if self._repeats:
             said = self._answers[target, body]
         else:
-            said = json.dumps(getattr(self, _method(operation))(**json.loads(body))).encode()
+            said = json.dumps(getattr(self, xform_name(operation))(**json.loads(body))).encode()
             if self._asked is not None:
                 self._answers[target, body] = said
         if self.latency_ms:
@@ -152,17 +175,26 @@ class InstantDynamoDB:
             self._partitions[item["pk"]["S"]][item["sk"]["S"]] = item
 
 
+def answer_beneath_boto3(dynamodb: InstantDynamoDB) -> None:
+    """Have all clients that boto3 makes from now on send their requests to this DynamoDB.
+
+    boto3 then does all its work except the network's.
+    """
+    boto3.setup_default_session()
+    assert boto3.DEFAULT_SESSION is not None, "it has just been made"
+    # The stubs say that a listener returns nothing. botocore takes the answer of this one.
+    events: Any = boto3.DEFAULT_SESSION.events
+    for service in ("dynamodb", "sqs"):
+        events.register(f"before-send.{service}", dynamodb.answer)
+        events.register(f"provide-client-params.{service}", dynamodb.note)
+
+
 class _Raw(io.BytesIO):
     """A body as botocore reads it from urllib3."""
 
     def stream(self, *_: Any, **__: Any) -> list[bytes]:
         """All of it."""
         return [self.getvalue()]
-
-
-@cache
-def _method(operation: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", operation).lower()
 
 
 def _changes(expression: str) -> Iterator[tuple[str, str]]:

@@ -5,9 +5,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from infra.bench.consumer import Arrival, Consumer
-from infra.bench.local_stack import by_due_time, deployed, job, now, series_owed, sleep_until, title
-from infra.bench.punctuality import judge
+from infra.bench.consumer import Consumer
+from infra.bench.local_stack import deployed, job, now, sleep_until, title
+from infra.bench.punctuality import judge, judge_series
 from infra.bench.report import Cell, Report
 from infra.local.client import Client, write_jobs
 from infra.local.places import Place
@@ -47,42 +47,39 @@ _TOGETHER_P99_MS: Final = 1_000
 
 def measure(place: Place, triggers: int) -> Report:
     """Fill a stack, and wait until everything is due."""
-    with deployed(place) as client, Consumer() as consumer:
-        _write(client, "ticking", f"@every {_PERIOD_MS // SECOND_MS}s", consumer.url)
-        _write(client, "minutes", "* * * * *", consumer.url)
+    with deployed(place) as client, Consumer() as ticking, Consumer() as minutes, Consumer() as once:
+        _write(client, "ticking", f"@every {_PERIOD_MS // SECOND_MS}s", ticking.url)
+        _write(client, "minutes", "* * * * *", minutes.url)
         sleep_until(now() + _WARM_UP_MS)
         warm_at = now()
         client.ask("PUT", "/v1/namespaces/once/policies/wide", {"maxConcurrent": _WIDE})
-        due_at = _create(client, consumer.url, triggers, _LEAD_MS, "wide")
-        created_at = now()
-        arrivals = _arrivals(consumer, due_at)
-    until = max(due_at.values())
-
-    def often(name: str, namespace: str, period_ms: int, after: int, until: int) -> Mapping[str, Cell]:
-        came = _of(namespace, arrivals)
-        owed = series_owed(came, period_ms, after=after, until=until)
-        return {"jobs": name, **judge(owed, by_due_time(came)).cells(_TOGETHER_P99_MS)}
-
+        due_at = _create(client, once.url, triggers, _LEAD_MS, ("job", "wide"))
+        created_at, until = now(), max(due_at.values())
+        _await_all(once, due_at)
+        often = judge_series(ticking.arrivals(), _PERIOD_MS, after=created_at, until=until)
+        meanwhile = judge_series(ticking.arrivals(), _PERIOD_MS, after=warm_at, until=created_at)
+        # Earlier triggers were armed directly, so no tick has sent them.
+        swept_at = warm_at + DIRECT_WINDOW_MS
+        sharp = judge_series(minutes.arrivals(), MINUTE_MS, after=swept_at, until=until)
     return _report(
         "Lateness",
         [
-            _one_offs("one-offs", due_at, arrivals, _P99_MS, "job-"),
-            _one_offs("one-offs under a policy", due_at, arrivals, _P99_MS, "wide-"),
-            often("@every 5s", "ticking", _PERIOD_MS, created_at, until),
-            often("@every 5s, while the API creates", "ticking", _PERIOD_MS, warm_at, created_at),
-            # Earlier triggers were armed directly, so no tick has sent them.
-            often("at `:00`", "minutes", MINUTE_MS, warm_at + DIRECT_WINDOW_MS, until),
+            _one_offs("one-offs", due_at, once, _P99_MS, "job-"),
+            _one_offs("one-offs under a policy", due_at, once, _P99_MS, "wide-"),
+            {"jobs": "@every 5s", **often.cells(_TOGETHER_P99_MS)},
+            {"jobs": "@every 5s, while the API creates", **meanwhile.cells(_TOGETHER_P99_MS)},
+            {"jobs": "at `:00`", **sharp.cells(_TOGETHER_P99_MS)},
         ],
     )
 
 
 def measure_idle(place: Place, triggers: int) -> Report:
     """Leave a new stack idle, and wait for the one-offs. None is left out."""
-    with deployed(place) as client, Consumer() as consumer:
-        due_at = _create(client, consumer.url, triggers, _IDLE_MS)
-        arrivals = _arrivals(consumer, due_at)
+    with deployed(place) as client, Consumer() as once:
+        due_at = _create(client, once.url, triggers, _IDLE_MS)
+        _await_all(once, due_at)
     name = f"one-offs after {_IDLE_MS // MINUTE_MS} idle minutes"
-    return _report("Lateness after an idle time", [_one_offs(name, due_at, arrivals, _IDLE_P99_MS)])
+    return _report("Lateness after an idle time", [_one_offs(name, due_at, once, _IDLE_P99_MS)])
 
 
 def _write(client: Client, namespace: str, schedule: str, url: str) -> None:
@@ -91,47 +88,38 @@ def _write(client: Client, namespace: str, schedule: str, url: str) -> None:
 
 
 def _create(
-    client: Client, url: str, triggers: int, lead_ms: int, policy: str | None = None
+    client: Client, url: str, triggers: int, lead_ms: int, kinds: Sequence[str] = ("job",)
 ) -> Mapping[str, int]:
-    """Write the one-offs, the earliest due first, and return their due times by name.
+    """Write one-offs of these kinds in turn, the earliest due first, and return their due times by name.
 
-    The first is due at least `lead_ms` after the last is written. With a policy, every second one names it.
+    The first is due at least `lead_ms` after the last is written. Those of the kind `wide` name that policy.
     """
     chance = random.Random(7)  # noqa: S311 - any spread will do, as long as it is the same
     first_at = now() + lead_ms + triggers * _WRITING_MS
     dues = sorted(first_at + chance.randrange(_SPREAD_MS) for _ in range(triggers))
-    kinds: list[dict[str, str]] = [{}, {} if policy is None else {"policy": policy}]
-    due_at = {f"{kinds[number % 2].get('policy', 'job')}-{number}": due for number, due in enumerate(dues)}
-    jobs = [
-        job(name, {"dueTime": rfc3339(due), **kinds[number % 2]}, url)
-        for number, (name, due) in enumerate(due_at.items())
-    ]
-    write_jobs(client, "once", jobs)
+    due_at = {f"{kinds[number % len(kinds)]}-{number}": due for number, due in enumerate(dues)}
+    policies = {name: {"policy": "wide"} if name.startswith("wide") else {} for name in due_at}
+    times = {name: {"dueTime": rfc3339(due), **policies[name]} for name, due in due_at.items()}
+    write_jobs(client, "once", [job(name, each, url) for name, each in times.items()])
     assert now() + DIRECT_WINDOW_MS < dues[0], "this machine writes too slowly: one-offs miss the wheel"
     return due_at
 
 
-def _arrivals(consumer: Consumer, due_at: Mapping[str, int]) -> Sequence[Arrival]:
-    """What came until each one-off had come, or was lost, and a little longer for duplicates."""
+def _await_all(once: Consumer, due_at: Mapping[str, int]) -> None:
+    """Return when each one-off has come, or is lost, and a little later for duplicates."""
     sleep_until(max(due_at.values()) + 2 * SECOND_MS)
     deadline = time.monotonic() + _PATIENCE_S
-    while time.monotonic() < deadline:
-        if len({each.trigger_id for each in _of("once", consumer.arrivals())}) == len(due_at):
-            break
+    while time.monotonic() < deadline and len({each.job for each in once.arrivals()}) < len(due_at):
         time.sleep(2)
     time.sleep(5)
-    return consumer.arrivals()
-
-
-def _of(namespace: str, arrivals: Sequence[Arrival]) -> Sequence[Arrival]:
-    return [each for each in arrivals if each.namespace == namespace]
 
 
 def _one_offs(
-    name: str, due_at: Mapping[str, int], arrivals: Sequence[Arrival], p99_most_ms: int, of: str = ""
+    name: str, due_at: Mapping[str, int], once: Consumer, p99_most_ms: int, of: str = ""
 ) -> Mapping[str, Cell]:
+    """The row of those one-offs whose names begin with `of`."""
     owed = {each: due for each, due in due_at.items() if each.startswith(of)}
-    came = [(each.job, each.arrived_at) for each in _of("once", arrivals) if each.job.startswith(of)]
+    came = [(each.job, each.arrived_at) for each in once.arrivals()]
     return {"jobs": name, **judge(owed, came).cells(p99_most_ms)}
 
 

@@ -2,11 +2,10 @@
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from infra.bench.consumer import Arrival
 from infra.local import stack
 from infra.local.client import Client
 from infra.local.places import Place
@@ -38,27 +37,6 @@ def title(subject: str) -> str:
 def job(name: str, times: Mapping[str, str], url: str) -> dict[str, Any]:
     """The definition of a job with these times, as a bulk call takes it."""
     return {"name": name, **times, "target": {"type": "http", "url": url}, "data": {"job": name}}
-
-
-def by_due_time(arrivals: Iterable[Arrival]) -> list[tuple[tuple[str, int], int]]:
-    """When each delivery came, by its job and due time."""
-    return [((each.job, each.due_at), each.arrived_at) for each in arrivals]
-
-
-def series_owed(
-    arrivals: Iterable[Arrival], period_ms: int, *, after: int, until: int
-) -> dict[tuple[str, int], int]:
-    """The due times of jobs of one period in a range of time, by job and due time.
-
-    A trigger's number shows when its series began.
-    """
-    begins = {each.job: each.due_at - (each.sequence - 1) * period_ms for each in arrivals}
-    return {
-        (name, due_at): due_at
-        for name, begin_at in begins.items()
-        for due_at in range(begin_at, until + 1, period_ms)
-        if due_at > after
-    }
 
 
 def now() -> int:

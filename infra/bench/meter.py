@@ -1,18 +1,30 @@
-"""Billed usage: DynamoDB's units as it reports them, and SQS's requests as AWS would bill them."""
+"""Billed usage: DynamoDB's units as it reports them, and SQS's requests as AWS would bill them.
 
+SQS is a queue in memory here, which is fast at any depth.
+"""
+
+import heapq
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from infra.bench.report import Cell, Figure
 from infra.calculator.prices import INVOCATIONS, MILLION, READS, SQS_REQUESTS, WRITES
 
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.ports.clock import Clock
+from sweephand.runs.received import Received
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _READS: Final = {"GetItem", "BatchGetItem", "Query"}
 _WRITES: Final = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"}
+
+#: How many messages one of Lambda's pollers receives, and deletes, at once.
+BATCH_MAX: Final = 10
 
 #: Where a request's parameters are kept until its answer comes.
 _ASKED: Final = "sweephand_asked"
@@ -21,48 +33,41 @@ _ASKED: Final = "sweephand_asked"
 _SQS_REQUEST_BYTES: Final = 65_536
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Usage:
-    """Units used so far: write and read request units, SQS requests, Lambda invocations."""
+    """What was used: write and read request units, SQS requests and Lambda calls, as AWS bills them.
+
+    `messages` were sent by `sends` requests. The bytes are stored in each table. `sweep_cpu_ms` is the CPU
+    time of ticks, boto3 included.
+    """
 
     writes: float = 0
     reads: float = 0
     sqs: float = 0
     invocations: float = 0
+    messages: float = 0
+    sends: float = 0
+    jobs_bytes: float = 0
+    timers_bytes: float = 0
+    sweep_cpu_ms: float = 0
+
+    def plus(self, other: "Usage", times: float = 1) -> "Usage":
+        """This usage and a multiple of another one, which may be negative."""
+        names = (each.name for each in fields(Usage))
+        return Usage(**{name: getattr(self, name) + times * getattr(other, name) for name in names})
+
+    def per(self, count: int) -> "Usage":
+        """The share of each of `count` triggers, rounded to four digits."""
+        return Usage(**{each.name: round(getattr(self, each.name) / count, 4) for each in fields(Usage)})
 
 
-def less(usage: Usage, other: Usage, times: float) -> Usage:
-    """One usage minus a multiple of another."""
-    return Usage(
-        writes=usage.writes - times * other.writes,
-        reads=usage.reads - times * other.reads,
-        sqs=usage.sqs - times * other.sqs,
-        invocations=usage.invocations - times * other.invocations,
-    )
+def cells(usage: Usage, bounds: Mapping[str, float] | None = None) -> Mapping[str, Cell]:
+    """The cells of a report: what a trigger used, and dollars for a million of them.
 
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What one trigger may use at most; None where the design has no bound."""
-
-    writes: float | None = None
-    reads: float | None = None
-    sqs: float | None = None
-
-
-UNBOUNDED: Final = Bounds()
-
-
-def cells(usage: Usage, count: int, bounds: Bounds = UNBOUNDED) -> Mapping[str, Cell]:
-    """The cells of a report: what each of `count` triggers used, and dollars for a million of them.
-
-    The dollars are without the functions' time.
+    The dollars are without the functions' time. `bounds` has the most of a column where the design bounds it.
     """
-
-    def figure(used: float, most: float | None = None) -> Figure:
-        # The design's bounds have two digits.
-        return Figure(used / count, 3 if most is None else 2, most)
-
+    bounds = bounds or {}
+    units = {"WRU": usage.writes, "RRU": usage.reads, "SQS": usage.sqs, "Lambda calls": usage.invocations}
     dollars = (
         WRITES.of(usage.writes)
         + READS.of(usage.reads)
@@ -70,24 +75,23 @@ def cells(usage: Usage, count: int, bounds: Bounds = UNBOUNDED) -> Mapping[str, 
         + INVOCATIONS.of(usage.invocations)
     )
     return {
-        "WRU": figure(usage.writes, bounds.writes),
-        "RRU": figure(usage.reads, bounds.reads),
-        "SQS": figure(usage.sqs, bounds.sqs),
-        "Lambda calls": figure(usage.invocations),
-        "$ per million": Figure(dollars * MILLION / count),
+        # The design's bounds have two digits.
+        **{name: Figure(used, 2 if name in bounds else 3, bounds.get(name)) for name, used in units.items()},
+        "$ per million": Figure(dollars * MILLION),
     }
 
 
 class Meter:
-    """Counts until it is reset. Many threads may use the clients that it counts."""
+    """Counts usage. Many threads may use the clients that it counts."""
 
     def __init__(self) -> None:
         self.usage = Usage()
         self._lock = Lock()
 
-    def reset(self) -> None:
-        """Set all counts to zero."""
-        self.usage = Usage()
+    def add(self, **used: float) -> None:
+        """Count what was used, by the names of Usage."""
+        with self._lock:
+            self.usage = self.usage.plus(Usage(**used))
 
     def watch(self, client: "DynamoDBClient") -> None:
         """Make each of the client's requests return the units that it consumes, and count them."""
@@ -98,26 +102,17 @@ class Meter:
 
     def sqs_request(self, size: int = 0) -> None:
         """Count one request to SQS with that many bytes of payload."""
-        with self._lock:
-            self.usage.sqs += max(1, -(-size // _SQS_REQUEST_BYTES))
-
-    def invocation(self) -> None:
-        """Count one Lambda call."""
-        with self._lock:
-            self.usage.invocations += 1
+        self.add(sqs=max(1, -(-size // _SQS_REQUEST_BYTES)))
 
     def _count(self, parsed: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
         operation: str = model.name
-        if operation not in _READS | _WRITES:
-            return
-        units = _units(operation, parsed)
-        if operation == "BatchGetItem":
-            units += _absent(context[_ASKED], parsed)
-        with self._lock:
-            if operation in _READS:
-                self.usage.reads += units
-            else:
-                self.usage.writes += units
+        if operation in _WRITES:
+            self.add(writes=_units(parsed))
+        elif operation == "BatchGetItem":
+            self.add(reads=_units(parsed) + _absent(context[_ASKED], parsed))
+        elif operation in _READS:
+            # AWS charges one unit for a strong read that finds nothing. DynamoDB Local reports none.
+            self.add(reads=max(_units(parsed), 1.0))
 
 
 def _asking(params: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -138,16 +133,61 @@ def _absent(asked: Mapping[str, Any], parsed: Mapping[str, Any]) -> float:
     return units
 
 
-def _units(operation: str, parsed: dict[str, Any]) -> float:
-    """The units of a response. Where DynamoDB Local reports less, AWS's minimum counts."""
+def _units(parsed: Mapping[str, Any]) -> float:
+    """The units of a response, as DynamoDB Local reports them."""
     if "Error" in parsed:
         # AWS charges a refused conditional write like a successful one. Items here are under 1 KB.
         return float(parsed["Error"].get("Code") == "ConditionalCheckFailedException")
     consumed = parsed.get("ConsumedCapacity", [])
-    units: float = sum(
-        part["CapacityUnits"] for part in (consumed if isinstance(consumed, list) else [consumed])
-    )
-    # AWS charges one unit for a strong read that finds nothing. DynamoDB Local reports none. Of a batch,
-    # _absent() counts what does not exist.
-    is_alone = operation in _READS and operation != "BatchGetItem"
-    return max(units, 1.0) if is_alone else units
+    parts: list[Any] = consumed if isinstance(consumed, list) else [consumed]
+    return float(sum(part["CapacityUnits"] for part in parts))
+
+
+class CountedSqs:
+    """Stands in for the SQS client of one queue, and for the poller that reads it for Lambda.
+
+    The poller finds full batches as long as ten messages are visible, as SQS does under load. Many threads
+    may send and receive.
+    """
+
+    def __init__(self, clock: Clock, meter: Meter) -> None:
+        self._clock = clock
+        self._meter = meter
+        self._waiting: list[tuple[Instant, int, str]] = []
+        self._numbers = count()
+        self._lock = Lock()
+
+    def send_message_batch(self, *, QueueUrl: str, Entries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: ARG002, N803 - as boto3 names them
+        """Accept all entries."""
+        self._meter.sqs_request(sum(len(entry["MessageBody"]) for entry in Entries))
+        self._meter.add(sends=1, messages=len(Entries))
+        now = self._clock.now()
+        with self._lock:
+            for entry in Entries:
+                visible_at = now + entry.get("DelaySeconds", 0) * SECOND_MS
+                heapq.heappush(self._waiting, (visible_at, next(self._numbers), entry["MessageBody"]))
+        return {"Successful": [{"Id": entry["Id"]} for entry in Entries]}
+
+    def send_message(self, *, QueueUrl: str, MessageBody: str, DelaySeconds: int) -> None:  # noqa: N803 - same
+        """Accept a message."""
+        entry = {"Id": "0", "MessageBody": MessageBody, "DelaySeconds": DelaySeconds}
+        self.send_message_batch(QueueUrl=QueueUrl, Entries=[entry])
+
+    def next_at(self) -> Instant | None:
+        """When the next message becomes visible, or became so; None if there is none."""
+        return self._waiting[0][0] if self._waiting else None
+
+    def receive(self, at_most: int = BATCH_MAX) -> list[Received]:
+        """Up to so many visible messages, by one request."""
+        now = self._clock.now()
+        batch: list[Received] = []
+        with self._lock:
+            while self._waiting and self._waiting[0][0] <= now and len(batch) < at_most:
+                _, number, body = heapq.heappop(self._waiting)
+                batch.append(Received(str(number), str(number), 1, body))
+        self._meter.sqs_request(sum(len(each.body) for each in batch))
+        return batch
+
+    def delete(self) -> None:
+        """Remove the received messages, by one request."""
+        self._meter.sqs_request()

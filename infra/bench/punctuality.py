@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from infra.bench.consumer import Arrival
 from infra.bench.report import Cell, Figure
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -57,6 +58,21 @@ def judge(
     late_ms = sorted(arrived_at - due_at[key] for key, arrived_at in first.items())
     p50_ms, p99_ms, max_ms = (_percentile(late_ms, percent) for percent in (50, 99, 100))
     return Punctuality(len(due_at), len(first), early, twice, p50_ms, p99_ms, max_ms)
+
+
+def judge_series(arrivals: Sequence[Arrival], period_ms: int, *, after: int, until: int) -> Punctuality:
+    """The punctuality of jobs of one period in a range of time.
+
+    A trigger's number shows when its series began.
+    """
+    begins = {each.job: each.due_at - (each.sequence - 1) * period_ms for each in arrivals}
+    owed = {
+        (name, due_at): due_at
+        for name, begin_at in begins.items()
+        for due_at in range(begin_at, until + 1, period_ms)
+        if due_at > after
+    }
+    return judge(owed, [((each.job, each.due_at), each.arrived_at) for each in arrivals])
 
 
 def _percentile(ordered: Sequence[int], percent: int) -> int:

@@ -38,12 +38,11 @@ class _Stock:
     def sweep(self) -> None:
         """Tick at the start of the next minute."""
         self.house.clock.wait_until(self.house.next_minute())
-        self.house.meter.reset()
-        began = time.perf_counter()
+        before, began = self.house.used(), time.perf_counter()
         self.house.tick()
-        seconds, usage = time.perf_counter() - began, self.house.meter.usage
-        self.sweeps.append((usage.writes, usage.reads, seconds))
-        assert usage.sqs, "a sweep that found nothing would look cheap"
+        seconds, used = time.perf_counter() - began, self.house.used().plus(before, -1)
+        self.sweeps.append((used.writes, used.reads, seconds))
+        assert used.sqs, "a sweep that found nothing would look cheap"
 
     def medians(self) -> tuple[float, float, float]:
         """The medians over the measured minutes."""

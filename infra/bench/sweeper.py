@@ -3,15 +3,14 @@
 import gc
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
 from infra.bench.clock import HandClock
-from infra.bench.environment import ENVIRONMENT, answer_beneath_boto3
 from infra.bench.function import alone
-from infra.bench.instant_dynamodb import InstantDynamoDB
+from infra.bench.instant_dynamodb import ENVIRONMENT, InstantDynamoDB, answer_beneath_boto3
 from infra.bench.jobs import named, put
 from infra.bench.race import Race, race, replay, stages
 from infra.bench.report import Cell, Report
@@ -58,37 +57,19 @@ class Work(NamedTuple):
     is_packed: bool
 
 
-_WORKS: Final = (
+#: The kinds of work that are measured.
+WORKS: Final = (
     Work("recurring, in packs", ("@every 5m", _CRON), 4_000, 1, is_packed=True),
     Work("each job every 5 s, in packs", ("@every 5s",), 400, 12, is_packed=True),
     Work("one-off, a timer each", (None,), 4_000, 1, is_packed=False),
 )
 
 
-class Swept(NamedTuple):
-    """A race of the sweeper and bare boto3, each call taking `latency_ms`, and the requests of a sweep."""
-
-    work: str
-    latency_ms: int
-    race: Race
-    requests: Mapping[str, int]
-
-    def row(self) -> Mapping[str, Cell]:
-        """The row of the report."""
-        requests = ", ".join(f"{count} {method}" for method, count in sorted(self.requests.items()))
-        return {
-            "work": self.work,
-            "AWS": f"{self.latency_ms} ms",
-            **self.race.cells(_RATIO_LEAST, _PER_S_LEAST if self.latency_ms else None),
-            "requests of a sweep": requests,
-        }
-
-
 def measure() -> Report:
     """Race the sweeper and bare boto3 with each kind of work."""
     return Report(
         title=f"One sweeper, {_ROUNDS} rounds each",
-        rows=[each.row() for each in races()],
+        rows=[_row(work, latency_ms) for latency_ms in _LATENCIES_MS for work in WORKS],
         notes=(
             f"Bare boto3 makes the same requests with the same clients, {REQUESTS_AT_ONCE} at once: of each",
             "chunk first all reads, then all writes and sends, then the commit. AWS answers beneath boto3,",
@@ -97,12 +78,21 @@ def measure() -> Report:
     )
 
 
-def races(latencies_ms: Sequence[int] = _LATENCIES_MS) -> list[Swept]:
-    """The sweeper and bare boto3, in turn. Each kind of work has a process of its own."""
-    return [alone(_race, work, latency_ms) for latency_ms in latencies_ms for work in _WORKS]
+def _row(work: Work, latency_ms: int) -> Mapping[str, Cell]:
+    raced, requests = alone(sweep, work, latency_ms)
+    return {
+        "work": work.name,
+        "AWS": f"{latency_ms} ms",
+        **raced.cells(_RATIO_LEAST, _PER_S_LEAST if latency_ms else None),
+        "requests of a sweep": ", ".join(f"{count} {method}" for method, count in sorted(requests.items())),
+    }
 
 
-def _race(work: Work, latency_ms: int) -> Swept:
+def sweep(work: Work, latency_ms: int) -> tuple[Race, Mapping[str, int]]:
+    """The sweeper and bare boto3 in turn, and the requests of a sweep. Once in a process.
+
+    Each call takes `latency_ms`.
+    """
     os.environ |= ENVIRONMENT | {"BUNDLE_SECONDS": "1"}
     aws = InstantDynamoDB()
     answer_beneath_boto3(aws)
@@ -112,7 +102,7 @@ def _race(work: Work, latency_ms: int) -> Swept:
         _fill(work)
         clock.wait_until(_NOW)
 
-        def sweep() -> None:
+        def task() -> None:
             swept = wheel().sweeper.sweep(
                 wheel().stores.leases.state().leases,
                 owner="bench",
@@ -121,16 +111,16 @@ def _race(work: Work, latency_ms: int) -> Swept:
             )
             assert swept.triggers == triggers, swept
 
-        asked = aws.record(sweep, repeats=True)
+        asked = aws.record(task, repeats=True)
         gc.collect()
         gc.freeze()  # as runtime/start.py does, which every function uses
         aws.latency_ms = latency_ms
         staged = stages(asked, _TOGETHER)
         clients: Mapping[str, Any] = {"dynamodb": connect.dynamodb(), "sqs": sqs_client(None)}
         with ThreadPoolExecutor(REQUESTS_AT_ONCE) as threads:
-            tasks = (sweep, lambda: replay(staged, clients, threads))
+            tasks = (task, lambda: replay(staged, clients, threads))
             raced = race(triggers, _ROUNDS, lambda: tasks)
-    return Swept(work.name, latency_ms, raced, Counter(each.method for each in asked))
+    return raced, Counter(each.method for each in asked)
 
 
 def _fill(work: Work) -> None:

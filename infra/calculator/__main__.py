@@ -12,17 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from infra.calculator import counting, handling, measured, pages
+from infra.bench import flow_units
+from infra.calculator import measured, measuring, pages
 from infra.calculator.bill import Bill
 from infra.calculator.template import template
 
 #: The parts that can be measured, each with a function that returns its points by their names in the file.
 _PARTS: Final[Mapping[str, Callable[[], Mapping[str, Any]]]] = {
-    "counts": counting.counts,
-    "batches": counting.batches,
-    "handling": lambda: {"handling": handling.measure()},
-    "function": lambda: {"function": handling.function()},
-    "sweeper": lambda: {"sweeper": handling.sweeper()},
+    "counts": measuring.counts,
+    "batches": lambda: {"batches": flow_units.count(flow_units.EVENTS)},
+    "handling": lambda: {"handling": measuring.handling()},
+    "function": lambda: {"function_cpu_us": measuring.function_cpu_us()},
+    "sweeper": lambda: {"sweeper": measuring.sweeper()},
 }
 
 

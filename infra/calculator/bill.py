@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
+from infra.bench.cost import Count
 from infra.calculator import pollers, prices
-from infra.calculator.measured import Count, Measured
+from infra.calculator.measured import Measured
 from infra.calculator.pollers import DYNAMODB_S, Polled, Pollers, Work, core_of
 from infra.calculator.prices import GB, MILLION, MONTH_DAYS, MONTH_MINUTES, MONTH_S, Line
 from infra.calculator.template import Template
@@ -208,7 +209,7 @@ class Bill:
 
         The requests of a sweep overlap, or are shared by many triggers: eight in a row for each thousand.
         """
-        idle_ms = self.measured.idle.cpu_ms / case.per_minute
+        idle_ms = self.measured.idle.sweep_cpu_ms / case.per_minute
         cpu_s = max(0.0, self._count(case).sweep_cpu_ms - idle_ms) / 1_000 / core_of(memory_mb)
         turns = max(1.0, case.per_minute / 1_000)
         return (cpu_s + _REQUESTS_OF_SWEEP * DYNAMODB_S * turns / case.per_minute) * memory_mb / 1024
@@ -270,7 +271,7 @@ class Bill:
 
     def tick_gb_s(self, memory_mb: int) -> float:
         """GB-seconds of a tick that finds nothing due."""
-        cpu_s = self.measured.idle.cpu_ms / 1_000 / core_of(memory_mb)
+        cpu_s = self.measured.idle.sweep_cpu_ms / 1_000 / core_of(memory_mb)
         return (cpu_s + _REQUESTS_OF_TICK * DYNAMODB_S) * memory_mb / 1024
 
 

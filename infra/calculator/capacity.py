@@ -52,7 +52,8 @@ def figures(measured: Measured, template: Template) -> dict[str, Any]:
         "sweeper_per_s": _rounded_down(sweeper),
         "function_per_s": _rounded_down(needs.function_per_s(work)),
         "namespace_per_s": _rounded_down(quotas.PARTITION_READS.value * LISTING_SHARDS / needs.JOB_READS),
-        "load": needs.LOAD,
+        "needs": needs,
+        "prices": prices,
         "steady": "\n".join(_steady(sweeper, work)),
         "plotted": ", ".join(map(_short, _PLOTTED)),
         "functions_max": needs.rounded(max(plotted)),
@@ -66,15 +67,13 @@ def figures(measured: Measured, template: Template) -> dict[str, Any]:
         "provisioned_s": _series(provisioned_s),
         "instant": "\n".join(_instant(measured, template)),
         "late": "\n".join(_late(work)),
-        "at_first": quotas.POLLERS_AT_FIRST.value,
         "at_first_triggers": quotas.POLLERS_AT_FIRST.value * CALL_TRIGGERS,
         "pollers": "\n".join(_pollers(work)),
-        "read_on": quotas.READ_ON,
-        "quotas": "\n".join(
+        "quotas": quotas,
+        "all_quotas": "\n".join(
             f"| {each.name} | {each.value:,} | {each.raises} | <https://{each.source}> |"
             for each in quotas.ALL
         ),
-        "poller_hour": prices.POLLER_HOUR,
     }
 
 

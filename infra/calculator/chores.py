@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from infra.bench import flow_units
+from infra.bench.meter import Usage
 from infra.calculator import prices
 from infra.calculator.bill import CALLS, READS, SQS, WRITES, Bill, Case
-from infra.calculator.measured import BatchCount
 from infra.calculator.prices import MILLION, MONTH_DAYS, Line
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS
@@ -55,8 +55,8 @@ RENEWED_IN_MINUTE: Final = 100
 _RENEWAL_REQUESTS: Final = 3 / 10
 
 
-def batch(count: BatchCount) -> list[Line]:
-    """The lines of a million events. The functions' time is not among them.
+def batch(count: Usage) -> list[Line]:
+    """The lines of a million events, of which each has this usage. The functions' time is not among them.
 
     Every SQS request is billed as one with a message group. Work messages have none, and they are few.
     """

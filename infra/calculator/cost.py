@@ -54,8 +54,8 @@ _PARTS_MEASURED: Final = ("counts", "idle", "handling", "batches")
 _KINDS: Final = {
     "recurring": "recurring",
     "recurringWithHistory": "recurring, with history",
-    "oneOffInBulk": "one-off, in bulk",
-    "oneOffSingly": "one-off, singly",
+    "oneOffInBulk": "one-off, created in bulk",
+    "oneOffSingly": "one-off, created singly",
 }
 
 
@@ -67,14 +67,12 @@ def figures(bill: Bill) -> dict[str, Any]:
     alarms, queues = _added(bill, has_alarms=True), bills.defaults(template).queues
     without_metrics = [each for each in PARTS if each != METRICS]
     return {
-        "handling": measured.handling,
-        "idle_ms": measured.idle.cpu_ms,
+        "measured": measured,
+        "bills": bills,
+        "prices": prices,
         "memory": {each: template.memory_mb(each) for each in ("Deliver", "Tick", "Sweep", "Api", "Flow")},
         "log_days": template.default("LogRetentionDays"),
-        "connection_bytes": bills.CONNECTION_BYTES,
         "measured_on": ", ".join(sorted({measured.when[each] for each in _PARTS_MEASURED})),
-        "batches_on": measured.when["batches"],
-        "checked": prices.CHECKED,
         "cases": " | ".join(map(str, CASES)),
         "by_rate": _table(_by_rate(bill)),
         "parts": _table(_parts(bill)),
@@ -89,7 +87,7 @@ def figures(bill: Bill) -> dict[str, Any]:
         "bundle_seconds": _table(_bundle_seconds(bill)),
         "memories": _table(_memories(bill)),
         "other_memories": _table(_other_memories(bill)),
-        "prices": _table(_prices()),
+        "price_list": _table(_prices()),
         "stats": _row("`Stats=on`", (chores.stats(bill, each) for each in CASES)),
         "plotted": ", ".join(f'"{rate:g}"' for rate in _PLOTTED),
         "plot_kept": _series(bill.dollars(Case(rate=rate, keeps_history=True)) for rate in _PLOTTED),
@@ -127,7 +125,21 @@ def figures(bill: Bill) -> dict[str, Any]:
         "rebuild": chores.rebuild(bill),
         "stats_hour": chores.console_hour(),
         "kept": chores.kept(),
+        # These are on other pages alone.
+        "metrics": {count: count * prices.METRICS.dollars for count in (1, 2, 8)},
+        "metric_hour": prices.METRICS.dollars / prices.MONTH_HOURS,
+        "poller": prices.POLLER_HOUR * prices.MONTH_HOURS,
+        "read_thousand_jobs": prices.READS.of(250),
+        "stats_at_20": chores.stats(bill, Case(rate=20.0)),
+        # A million items of 3, 20 and 256 KB: a write unit for each KB, a read unit for each four, with keys.
+        "writes": {units: _cents(prices.WRITES.of(MILLION * units)) for units in (1, 4, 21, 257)},
+        "reads": {units: _cents(prices.READS.of(MILLION * units)) for units in (1, 6, 65)},
     }
+
+
+def _cents(value: float) -> float:
+    """Dollars, with half a cent rounded up."""
+    return int(value * 100 + 0.5) / 100
 
 
 def _table(rows: Iterable[str]) -> str:
@@ -145,15 +157,11 @@ def _series(values: Iterable[float]) -> str:
 
 def _by_rate(bill: Bill) -> Iterator[str]:
     """Dollars a million of each kind of job and of EventBridge, by rate."""
-    for name, kind in (
-        ("recurring", "recurring"),
-        ("one-off, created in bulk", "oneOffInBulk"),
-        ("one-off, created singly", "oneOffSingly"),
-    ):
+    for kind in ("recurring", "oneOffInBulk", "oneOffSingly"):
         for keeps_history in (True, False):
             cases = (replace(each, kind=kind, keeps_history=keeps_history) for each in CASES)
             cells = (f"{bill.dollars(each):.2f}" if bill.is_counted(each) else "" for each in cases)
-            yield f"| {name}{'' if keeps_history else ', no history'} | {' | '.join(cells)} |"
+            yield f"| {_KINDS[kind]}{'' if keeps_history else ', no history'} | {' | '.join(cells)} |"
     for name, lines in (("to a webhook", eventbridge()), ("to Lambda or SQS", scheduler())):
         yield f"| **EventBridge, {name}** |" + f" **{total(lines):.2f}** |" * len(CASES)
 
@@ -217,9 +225,8 @@ def _batches(bill: Bill) -> Iterator[str]:
     for each in bill.measured.batches:
         lines = chores.batch(each)
         policy = "no policy" if each.limit is None else f"`maxConcurrent` {each.limit}"
-        spread = "at once" if each.rate is None else f"over {each.events / each.rate:.0f} s"
         units = (each.writes, each.reads, each.sqs, each.invocations)
-        dollars = _row(f"{policy}, {spread} | **{total(lines):.2f}**", by_part(lines).values())
+        dollars = _row(f"{policy}, {each.spread} | **{total(lines):.2f}**", by_part(lines).values())
         yield dollars + "".join(f" {unit:.3f} |" for unit in units)
 
 
@@ -237,10 +244,12 @@ def _idle_parameters(bill: Bill) -> Iterator[str]:
         (f"`AlarmTopicArn` is set: alarms that read {metrics} metrics", {"has_alarms": True}),
         (f"`SnapStart=PublishedVersions`: {snapshots}", {"has_snapshots": True}),
         ("`ShardCount=4`", {"shards": 4}),
-        ("`PriorityLanes=on`: two more queues that Lambda polls", {"queues": queues + 2}),
         ("`Enabled=false`: the stack is switched off", {"is_enabled": False}),
         ("`LogRetentionDays=365`", {"log_days": 365}),
-        ("`FlowPolicies=on`: two more queues that Lambda polls", {"queues": queues + 2}),
+        (
+            "`PriorityLanes=on` or `FlowPolicies=on`: two more queues that Lambda polls",
+            {"queues": queues + 2},
+        ),
         (
             "an event source without `MaximumConcurrency`, for which Lambda may poll with two",
             {"pollers": bills.POLLERS_MIN},

@@ -2,44 +2,16 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from infra.bench.cost import Count
+from infra.bench.flow_units import BatchCount
+from infra.bench.meter import Usage
 from pydantic import TypeAdapter
-from pydantic.dataclasses import dataclass
 
 FILE: Final = Path(__file__).with_name("measured.json")
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """What a trigger of a kind uses at a rate, counted on DynamoDB Local; an idle minute's units left out.
-
-    `rate` is in triggers a second, spread at random, or None if they fall due together. `messages` were sent
-    by `sends` requests. The bytes are stored for each trigger. `sweep_cpu_ms` includes boto3.
-    """
-
-    kind: str
-    rate: float | None
-    triggers: int
-    per_minute: int
-    writes: float
-    reads: float
-    messages: float
-    sends: float
-    jobs_bytes: float
-    timers_bytes: float
-    sweep_cpu_ms: float
-
-
-@dataclass(frozen=True, slots=True)
-class IdleMinute:
-    """Units and calls of a minute in which nothing is due, with one shard, and CPU ms of its tick."""
-
-    writes: float
-    reads: float
-    invocations: float
-    cpu_ms: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +36,6 @@ class Handling:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchCount:
-    """What an event of a batch uses under a limit (None: no policy), from its job's creation to its end.
-
-    The events are due at `rate` a second, or all at once if it is None. `sqs` and `invocations` are requests
-    and calls as AWS bills them.
-    """
-
-    limit: int | None
-    rate: int | None
-    events: int
-    writes: float
-    reads: float
-    sqs: float
-    invocations: float
-
-
-@dataclass(frozen=True, slots=True)
 class SweeperPoint:
     """One sweeper on a whole core, AWS answering each call after 4 ms.
 
@@ -93,26 +48,21 @@ class SweeperPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionPoint:
-    """One delivery function on a whole core, boto3's work included: CPU µs for each trigger.
-
-    It keeps the outcome of each run. Its connections are kept, and it encrypts what it sends.
-    """
-
-    cpu_us: float
-
-
-@dataclass(frozen=True, slots=True)
 class Measured:
-    """All measured points. `when` says on what day each part was measured, and how busy the machine was."""
+    """All measured points. `when` says on what day each part was measured, and how busy the machine was.
+
+    `counts` are on DynamoDB Local, and `idle` is a minute there in which nothing is due, with one shard.
+    `function_cpu_us` is CPU µs of a delivery function for each trigger, on a whole core, boto3's work
+    included. It keeps the outcome of each run. Its connections are kept, and it encrypts what it sends.
+    """
 
     when: Mapping[str, str]
     counts: list[Count]
-    idle: IdleMinute
+    idle: Usage
     handling: Handling
     batches: list[BatchCount]
     sweeper: list[SweeperPoint]
-    function: FunctionPoint
+    function_cpu_us: float
 
     def count(self, kind: str, rate: float | None, per_minute: int | None = None) -> Count:
         """The count of that kind at that rate; of a herd, with that many triggers a minute."""

@@ -84,7 +84,7 @@ def sweeper_per_s(measured: Measured, work: str, memory_mb: int) -> float:
 
 def delivery(measured: Measured, memory_mb: int) -> Work:
     """The work of the delivery function with so much memory, through connections of TLS that are kept."""
-    return Work(measured.function.cpu_us / 1_000_000, core_of(memory_mb))
+    return Work(measured.function_cpu_us / 1_000_000, core_of(memory_mb))
 
 
 def function_per_s(work: Work) -> float:

@@ -12,17 +12,13 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
-from infra.calculator import capacity, chores, cost, prices
-from infra.calculator.bill import Bill, Case
-from infra.calculator.prices import MILLION
+from infra.calculator import capacity, cost
+from infra.calculator.bill import Bill
 
 _ROOT: Final = Path(__file__).parents[2]
 
 _FIGURE: Final = r"\{[^}]+\}"
 _VALUE: Final = r"(?:[0-9]+(?:[.,][0-9]+)*|at no rate|from [0-9]+ triggers a second on)"
-
-#: Units of DynamoDB for an item of so many KB: a write for each KB, a read for each four, with its keys.
-_ITEMS_KB: Final = {"3": (4, 1), "20": (21, 6), "256": (257, 65)}
 
 _TEXTS: Final = tomllib.loads(Path(__file__).with_name("quotes.toml").read_text(encoding="utf-8"))
 
@@ -44,35 +40,9 @@ def wanted(bill: Bill) -> dict[Path, str]:
         _ROOT / "docs" / name: Path(__file__).with_name(name).read_text(encoding="utf-8").format_map(figures)
         for name, figures in texts.items()
     }
-    known = of_cost | _more(bill)
     for name, sentences in QUOTES.items():
-        made[_ROOT / name] = _quoting(name, sentences, known)
+        made[_ROOT / name] = _quoting(name, sentences, of_cost)
     return made
-
-
-def _more(bill: Bill) -> dict[str, Any]:
-    """What stands in the braces of QUOTES, and not in those of cost.md."""
-    metric = prices.METRICS.dollars
-    return {
-        "metric": metric,
-        "two_metrics": 2 * metric,
-        "eight_metrics": 8 * metric,
-        "metric_hour": metric / prices.MONTH_HOURS,
-        "poller": prices.POLLER_HOUR * prices.MONTH_HOURS,
-        "message_groups": prices.MESSAGE_GROUPS.of(MILLION),
-        "object_writes": prices.OBJECT_WRITES.of(MILLION),
-        "object_reads": prices.OBJECT_READS.of(MILLION),
-        "read_thousand_jobs": prices.READS.of(250),
-        "stats_at_20": chores.stats(bill, Case(rate=20.0)),
-        "writes": _cents(prices.WRITES.of(MILLION)),
-        **{f"writes_{kb}": _cents(prices.WRITES.of(MILLION * each)) for kb, (each, _) in _ITEMS_KB.items()},
-        **{f"reads_{kb}": _cents(prices.READS.of(MILLION * each)) for kb, (_, each) in _ITEMS_KB.items()},
-    }
-
-
-def _cents(value: float) -> float:
-    """Dollars, with half a cent rounded up."""
-    return int(value * 100 + 0.5) / 100
 
 
 def _quoting(name: str, sentences: Sequence[str], known: Mapping[str, Any]) -> str:

@@ -1,32 +1,20 @@
 """What template.yaml says about the stack: the parts of it that AWS bills by the month, and memory."""
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from moto.cloudformation.utils import yaml_tag_constructor
 
 FILE: Final = Path(__file__).parents[2] / "template.yaml"
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads a template. An intrinsic function such as `!Ref X` becomes `{"!Ref": "X"}`."""
+    """Reads a template. An intrinsic function such as `!If X` becomes `{"Fn::If": X}`."""
 
 
-def _intrinsic(loader: _Loader, tag: str, node: yaml.Node) -> Mapping[str, Any]:
-    value: Any
-    if isinstance(node, yaml.MappingNode):
-        value = loader.construct_mapping(node, deep=True)
-    elif isinstance(node, yaml.SequenceNode):
-        value = loader.construct_sequence(node, deep=True)
-    else:
-        assert isinstance(node, yaml.ScalarNode), node
-        value = loader.construct_scalar(node)
-    return {f"!{tag}": value}
-
-
-_Loader.add_multi_constructor("!", _intrinsic)
+_Loader.add_multi_constructor("", yaml_tag_constructor)
 
 
 class Template:
@@ -85,8 +73,8 @@ class Template:
     @property
     def access_log_bytes(self) -> int:
         """The length of a line of the API's access log, with variables' names in place of their values."""
-        text, values = self._resources["HttpApiStage"]["Properties"]["AccessLogSettings"]["Format"]["!Sub"]
-        [_, caller_by_key, _] = values["Caller"]["!If"]
+        text, values = self._resources["HttpApiStage"]["Properties"]["AccessLogSettings"]["Format"]["Fn::Sub"]
+        [_, caller_by_key, _] = values["Caller"]["Fn::If"]
         return len(text.replace("${Caller}", caller_by_key))
 
 

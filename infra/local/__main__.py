@@ -3,6 +3,7 @@
 import argparse
 import signal
 import sys
+from typing import Any
 
 from infra.local import demo, inbox, processes, stack
 from infra.local.client import RefusedError
@@ -18,7 +19,7 @@ def main() -> int:
     place = Place(arguments.port)
     try:
         if arguments.command == "up":
-            print(demo.first_steps(stack.up(place), inbox.start(place), ended_by=_down(place)))
+            _up(place)
         elif arguments.command == "down":
             print("stopped" if stack.down(place) else f"nothing of ours runs on port {place.port}")
         else:
@@ -29,6 +30,13 @@ def main() -> int:
     return 0
 
 
+def _up(place: Place) -> tuple[dict[str, Any], str]:
+    """Start the stack and its inbox, and print what to paste. The stack's description, and the inbox."""
+    described, inbox_url = stack.up(place), inbox.start(place)
+    print(demo.first_steps(described, inbox_url, ended_by=_down(place)))
+    return described, inbox_url
+
+
 def _run(place: Place) -> None:
     """Run the stack and the demo until interrupted, then end the stack if this command started it.
 
@@ -37,7 +45,7 @@ def _run(place: Place) -> None:
     processes.end_on_signals()
     was_up = stack.is_up(place)
     try:
-        demo.show(place, stack.up(place), stays=was_up, ended_by=_down(place))
+        demo.show(*_up(place), stays=was_up)
     except KeyboardInterrupt:
         print(f"\nthe stack was up before; `{_down(place)}` ends it" if was_up else "\nstopping")
     finally:

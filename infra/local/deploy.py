@@ -9,6 +9,7 @@ import secrets
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -29,15 +30,56 @@ from infra.local.places import (
 )
 
 
+@dataclass(frozen=True)
+class Aws:
+    """An account and region, or a local AWS at `endpoint_url`."""
+
+    session: boto3.Session
+    endpoint_url: str | None = None
+
+    def client(self, service: str) -> Any:
+        """A client of a service. It is untyped: the types of some services are not installed."""
+        make: Any = self.session.client
+        return make(service, endpoint_url=self.endpoint_url)
+
+    @property
+    def region(self) -> str:
+        """The region of every client."""
+        return str(self.session.region_name)
+
+    def outputs(self, stack: str) -> dict[str, str]:
+        """The outputs of a deployed stack."""
+        return {each["OutputKey"]: each["OutputValue"] for each in self._described(stack)["Outputs"]}
+
+    def parameters(self, stack: str) -> dict[str, str]:
+        """The value of each parameter of a deployed stack."""
+        found = self._described(stack)["Parameters"]
+        return {each["ParameterKey"]: each.get("ParameterValue", "") for each in found}
+
+    def _described(self, stack: str) -> Any:
+        [found] = self.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+        return found
+
+    def invoke(self, function: str, event: Mapping[str, Any]) -> Any:
+        """What a function returns for the event. StackError, with what the function said, if it failed."""
+        payload = json.dumps(event)
+        answer = self.client("lambda").invoke(
+            FunctionName=function, Qualifier="live", Payload=payload.encode()
+        )
+        said = answer["Payload"].read().decode()
+        if "FunctionError" in answer:
+            raise StackError(f"The function {function} failed for {payload}: {said}")
+        return json.loads(said)
+
+
 def session() -> boto3.Session:
     """A session with the local AWS's credentials. Pass `endpoint_url` to its clients."""
     return boto3.Session("test", "test", region_name=REGION)
 
 
-def aws_client(place: Place, service: str) -> Any:
-    """A client of a service of the local AWS. It is untyped: the types of some services are not installed."""
-    make: Any = session().client
-    return make(service, endpoint_url=place.endpoint_url)
+def aws_of(place: Place) -> Aws:
+    """The local AWS at that place."""
+    return Aws(session(), place.endpoint_url)
 
 
 def deploy(place: Place, template: Path) -> None:
@@ -46,7 +88,7 @@ def deploy(place: Place, template: Path) -> None:
     The section `local` of samconfig.toml has its parameters, and those of the place replace them.
     """
     # SAM would put its managed bucket into a stack of its own, which takes seconds.
-    aws_client(place, "s3").create_bucket(Bucket=ARTIFACTS_BUCKET)
+    aws_of(place).client("s3").create_bucket(Bucket=ARTIFACTS_BUCKET)
     words = ["deploy", "--config-env", "local", "--config-file", str(ROOT / "samconfig.toml")]
     sam([*words, "--template-file", str(template), *_overrides(place)], aws_environment(place))
     complete(place)
@@ -72,7 +114,7 @@ def complete(place: Place) -> None:
     if "AdminKeyFunctionName" in outputs(place):
         digest = sha256(admin_secret().encode()).hexdigest()
         invoke(place, "AdminKey", {"secretSha256": digest, "description": "the key of local stacks"})
-    functions = aws_client(place, "lambda")
+    functions = aws_of(place).client("lambda")
     for source in functions.list_event_source_mappings()["EventSourceMappings"]:
         if "ScalingConfig" in source:
             scaling = {"MaximumConcurrency": int(source["ScalingConfig"]["MaximumConcurrency"])}
@@ -92,22 +134,9 @@ def admin_secret() -> str:
 
 def outputs(place: Place) -> dict[str, str]:
     """The outputs of the stack deployed at this place."""
-    [stack] = aws_client(place, "cloudformation").describe_stacks(StackName=STACK_NAME)["Stacks"]
-    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+    return aws_of(place).outputs(STACK_NAME)
 
 
 def invoke(place: Place, function: str, event: Mapping[str, Any]) -> Any:
     """What a function of the stack returns for the event; `function` is its name in the stack's outputs."""
-    return call(aws_client(place, "lambda"), outputs(place)[f"{function}FunctionName"], event)
-
-
-def call(functions: Any, name: str, event: Mapping[str, Any]) -> Any:
-    """What a function returns for the event. `functions` is boto3's client of Lambda.
-
-    StackError, with what the function said, if it failed.
-    """
-    answer = functions.invoke(FunctionName=name, Qualifier="live", Payload=json.dumps(event).encode())
-    said = answer["Payload"].read().decode()
-    if "FunctionError" in answer:
-        raise StackError(f"The function {name} failed for {json.dumps(event)}: {said}")
-    return json.loads(said)
+    return aws_of(place).invoke(outputs(place)[f"{function}FunctionName"], event)

@@ -3,10 +3,13 @@
 `make up` starts it and `make down` ends it. A job may name any path of it as its target.
 """
 
+import json
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 import urllib3
@@ -14,7 +17,7 @@ from infra.local import processes
 from infra.local.client import Client, RefusedError
 from infra.local.guard import TEXT, refusal
 from infra.local.places import PYTHON, ROOT, Place, environment, free_port, write_private
-from infra.local.receiver import HEAD, Answer, Delivery, Receiver, delivery_line
+from infra.local.receiver import HEAD, Answer, Delivery, Receiver, line
 
 #: How many deliveries the inbox remembers.
 _KEPT_MAX = 1_000
@@ -28,6 +31,9 @@ _START_S = 20
 #: GET /next also shows what came so many seconds before, so that a slow reader misses nothing.
 _MISSED_S = 10
 
+#: The path whose first two deliveries of a run are refused. `make run` shows what Sweephand does then.
+FAILING = "/fails-twice"
+
 _TEXT = {"content-type": TEXT}
 
 
@@ -35,7 +41,8 @@ class Inbox(Receiver):
     """A receiver that is read over HTTP: GET / lists the deliveries, and GET /next waits for the next one.
 
     Every other request is a delivery. GET /next shows each delivery once, to the first reader that asks, and
-    none that came long before. `clock` gives seconds. The inbox answers no page of another site.
+    none that came long before. `clock` gives seconds. The inbox answers no page of another site, and refuses
+    the first two attempts of each run that is delivered to FAILING.
     """
 
     def __init__(
@@ -49,13 +56,12 @@ class Inbox(Receiver):
         super().__init__(secrets, port=port, kept_max=_KEPT_MAX)
         self._wait_s = wait_s
         self._clock = clock
-        self._news = threading.Condition()
-        self._unread: list[tuple[float, Delivery]] = []
+        self._unread: deque[tuple[float, Delivery]] = deque(maxlen=_KEPT_MAX)
 
     def take(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, arrived_at: int
     ) -> Answer:
-        """Answer a reader with text, a delivery with 200, and a page of another site with 403."""
+        """Answer a reader with text, and a page of another site with 403."""
         why = refusal(headers)
         if why is not None:
             return Answer(403, _TEXT, why.encode())
@@ -63,21 +69,24 @@ class Inbox(Receiver):
             return _page(self.deliveries())
         if method == "GET" and path == "/next":
             return _page(self._next())
+        if path == FAILING and headers.get("sweephand-attempt") in ("1", "2"):
+            self.answer(path, Answer(503))
         return super().take(method, path, headers, body, arrived_at)
 
     def remember(self, delivery: Delivery) -> None:
-        """Keep a delivery for GET /next."""
-        with self._news:
-            self._unread = [*self._unread, (self._clock(), delivery)][-_KEPT_MAX:]
-            self._news.notify_all()
+        """Keep a delivery, for GET /next too."""
+        self._unread.append((self._clock(), delivery))
+        super().remember(delivery)
 
     def _next(self) -> list[Delivery]:
-        since = self._clock() - _MISSED_S
-        with self._news:
-            self._unread = [each for each in self._unread if each[0] >= since]
-            self._news.wait_for(lambda: self._unread, self._wait_s)
-            unread, self._unread = self._unread, []
-            return [delivery for _, delivery in unread]
+        with self._came:
+            since = self._clock() - _MISSED_S
+            while self._unread and self._unread[0][0] < since:
+                self._unread.popleft()
+            self._came.wait_for(lambda: self._unread, self._wait_s)
+            unread = [delivery for _, delivery in self._unread]
+            self._unread.clear()
+            return unread
 
 
 def start(place: Place) -> str:
@@ -100,34 +109,29 @@ def stop(place: Place) -> None:
 
 
 def _page(deliveries: Iterable[Delivery]) -> Answer:
-    lines = [f"{delivery_line(each)}  {each.body.decode(errors='replace')}" for each in deliveries]
+    lines = [f"{line(each)}  {each.body.decode(errors='replace')}" for each in deliveries]
     text = "\n".join([HEAD, *lines] if lines else ["Nothing has arrived yet."])
     return Answer(headers=_TEXT, body=f"{text}\n".encode())
 
 
-def _secrets_of(stack_file: Path) -> Callable[[str], Iterable[str]]:
-    """A function that returns a namespace's signing secrets.
-
-    It asks the stack of that file once per namespace.
-    """
-    known: dict[str, list[str]] = {}
-
-    def secrets(namespace: str) -> Iterable[str]:
-        if namespace not in known:
-            try:
-                with Client.of_file(stack_file) as client:
-                    known[namespace] = client.signing_secrets(namespace)
-            except (OSError, RefusedError, urllib3.exceptions.HTTPError) as error:
-                print(f"{namespace}: no signing secrets: {error}", file=sys.stderr, flush=True)
-                return []
-        return known[namespace]
-
-    return secrets
+@cache
+def _signing_secrets(stack_file: Path, namespace: str) -> Iterable[str]:
+    with Client.of(json.loads(stack_file.read_text(encoding="utf-8"))) as client:
+        return client.signing_secrets(namespace)
 
 
 def _main() -> None:
     place = Place(int(sys.argv[1]))
-    with Inbox(_secrets_of(place.stack_file), port=free_port(place.port + 1)) as inbox:
+
+    def secrets(namespace: str) -> Iterable[str]:
+        """The signing secrets of a namespace. The stack is asked once for them."""
+        try:
+            return _signing_secrets(place.stack_file, namespace)
+        except (OSError, RefusedError, urllib3.exceptions.HTTPError) as error:
+            print(f"{namespace}: no signing secrets: {error}", file=sys.stderr, flush=True)
+            return []
+
+    with Inbox(secrets, port=free_port(place.port + 1)) as inbox:
         write_private(place.inbox_file, inbox.url(""))
         threading.Event().wait()
 

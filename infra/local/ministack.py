@@ -29,11 +29,6 @@ def start(place: Place) -> None:
     processes.start_until(command, _environment(place), place.pid_file, lambda: answers(place), _START_S)
 
 
-def stop(place: Place) -> bool:
-    """End the local AWS and the processes of its functions. Returns whether it ran."""
-    return processes.stop(place.pid_file)
-
-
 def running(place: Place) -> bool:
     """Whether the process that `start` recorded runs and answers."""
     return processes.recorded(place.pid_file) is not None and answers(place)

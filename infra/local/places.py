@@ -4,7 +4,6 @@ import os
 import secrets
 import socket
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +29,6 @@ class StackError(Exception):
     """A stack cannot be built, started, deployed or called. The message says why, or what to do."""
 
 
-@dataclass(frozen=True)
 class Place:
     """The folder, the files and the address of the stack on one port.
 
@@ -39,47 +37,25 @@ class Place:
     samconfig.toml, each as `Name=value`.
     """
 
-    port: int
-    enforces_roles: bool = True
-    parameters: tuple[str, ...] = ()
-
-    @property
-    def home(self) -> Path:
-        """The folder of all files that the stack writes. Each start makes an empty one."""
-        return LOCAL / str(self.port)
-
-    @property
-    def endpoint_url(self) -> str:
-        """The address of the local AWS."""
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def pid_file(self) -> Path:
-        """Names the process that `down` may end. The functions' logs are in its CloudWatch Logs."""
-        return self.home / "ministack.json"
-
-    @property
-    def inbox_pid_file(self) -> Path:
-        """Names the process of the stack's inbox."""
-        return self.home / "inbox.json"
-
-    @property
-    def inbox_file(self) -> Path:
-        """Holds the address of the inbox. It exists as long as the inbox answers."""
-        return self.home / "inbox.url"
-
-    @property
-    def deployed(self) -> Path:
-        """Holds the digest of the deployed build."""
-        return self.home / "deployed.sha256"
-
-    @property
-    def stack_file(self) -> Path:
-        """Describes the stack for its callers. It exists as long as the stack answers.
-
-        On the default port its name has no port: the documentation reads that file.
-        """
-        return LOCAL / ("stack.json" if self.port == PORT_DEFAULT else f"stack-{self.port}.json")
+    def __init__(self, port: int, *, enforces_roles: bool = True, parameters: tuple[str, ...] = ()) -> None:
+        self.port = port
+        self.enforces_roles = enforces_roles
+        self.parameters = parameters
+        #: The address of the local AWS.
+        self.endpoint_url = f"http://127.0.0.1:{port}"
+        #: The folder of all files that the stack writes. Each start makes an empty one.
+        self.home = LOCAL / str(port)
+        #: Names the process that `down` may end. The functions' logs are in its CloudWatch Logs.
+        self.pid_file = self.home / "ministack.json"
+        #: Names the process of the stack's inbox.
+        self.inbox_pid_file = self.home / "inbox.json"
+        #: Holds the address of the inbox. It exists as long as the inbox answers.
+        self.inbox_file = self.home / "inbox.url"
+        #: Holds the digest of the deployed build.
+        self.deployed = self.home / "deployed.sha256"
+        #: Describes the stack for its callers. It exists as long as the stack answers. On the default port
+        #: its name has no port: the documentation reads that file.
+        self.stack_file = LOCAL / ("stack.json" if port == PORT_DEFAULT else f"stack-{port}.json")
 
 
 #: Systems give higher ports to the connections of clients (Linux from 32,768 on). So no client takes a port

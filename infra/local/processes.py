@@ -1,9 +1,10 @@
-"""Starting and ending the stack's processes. They are recorded by pid and start time when they start."""
+"""Starting and ending the stack's processes. Each holds a lock on its pid file for as long as it runs."""
 
-import json
+import fcntl
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -17,9 +18,6 @@ STOP_S = 3
 #: The signals that end a program.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-#: Processes that this program started. It must fetch their exit codes; init fetches those of others.
-_children: dict[int, subprocess.Popen[bytes]] = {}
-
 
 def end_on_signals() -> None:
     """Let SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt, so that a program ends what it started.
@@ -30,13 +28,14 @@ def end_on_signals() -> None:
         signal.signal(number, signal.default_int_handler)
 
 
-def start(command: Sequence[object], env: Mapping[str, str], log: Path, pid_file: Path) -> int:
-    """Start the command in a session of its own and return its pid.
+def start(command: Sequence[object], env: Mapping[str, str], log: Path, pid_file: Path) -> None:
+    """Start the command in a session of its own, with its output in `log` and its pid in `pid_file`.
 
-    Its output goes to `log`, and its pid and start time to `pid_file`.
+    The system ends the lock on that file when the process ends, however it ends.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output:
+    with log.open("ab") as output, pid_file.open("w", encoding="utf-8") as record:
+        fcntl.flock(record, fcntl.LOCK_EX)
         process = subprocess.Popen(
             [str(word) for word in command],
             env=dict(env),
@@ -45,11 +44,11 @@ def start(command: Sequence[object], env: Mapping[str, str], log: Path, pid_file
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=[record.fileno()],
         )
-    _children[process.pid] = process
-    record = {"pid": process.pid, "startedAt": _started_at(process.pid)}
-    pid_file.write_text(json.dumps(record), encoding="utf-8")
-    return process.pid
+        record.write(str(process.pid))
+    # This program must fetch the exit code, unless it ends first.
+    threading.Thread(target=process.wait, daemon=True).start()
 
 
 def start_until(
@@ -64,10 +63,10 @@ def start_until(
     StackError, with the end of the output, if it ends or does not answer in time. Then it is ended.
     """
     log = pid_file.with_suffix(".log")
-    pid = start(command, env, log, pid_file)
+    start(command, env, log, pid_file)
     deadline = time.monotonic() + within_s
     while not answers():
-        if not runs(pid) or time.monotonic() > deadline:
+        if recorded(pid_file) is None or time.monotonic() > deadline:
             stop(pid_file)
             end = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])
             raise StackError(f"{' '.join(map(str, command))} did not start; the end of {log}:\n{end}")
@@ -75,27 +74,18 @@ def start_until(
 
 
 def recorded(pid_file: Path) -> int | None:
-    """The pid in the file, if that very process still runs; otherwise None.
+    """The pid in the file, if its process still runs; otherwise None.
 
-    After a restart of the machine the pid may belong to another process. The start time shows that.
+    Another process may have that pid now. It does not hold the lock.
     """
     try:
-        record = json.loads(pid_file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+        with pid_file.open(encoding="utf-8") as record:
+            fcntl.flock(record, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
         return None
-    pid = int(record["pid"])
-    return pid if runs(pid) and _started_at(pid) == record["startedAt"] else None
-
-
-def runs(pid: int) -> bool:
-    """Whether the process runs, and is not just waiting for its exit code to be fetched."""
-    child = _children.get(pid)
-    if child is None:
-        return _state(pid) not in ("", "Z")
-    if child.poll() is None:
-        return True
-    del _children[pid]
-    return False
+    except BlockingIOError:
+        return int(pid_file.read_text(encoding="utf-8"))
+    return None
 
 
 def stop(pid_file: Path, *, patience_s: float = STOP_S) -> bool:
@@ -107,42 +97,12 @@ def stop(pid_file: Path, *, patience_s: float = STOP_S) -> bool:
     if pid is not None:
         os.kill(pid, signal.SIGTERM)
         deadline = time.monotonic() + patience_s
-        while runs(pid) and time.monotonic() < deadline:
+        while recorded(pid_file) is not None and time.monotonic() < deadline:
             time.sleep(0.05)
         # `start` made the process the leader of a group, so the rest of the group are its children.
         with suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
-        while runs(pid):
+        while recorded(pid_file) is not None:
             time.sleep(0.05)
     pid_file.unlink(missing_ok=True)
     return pid is not None
-
-
-def _stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat after the command's name, which may hold spaces. Empty without /proc."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return []
-    return text.rpartition(")")[2].split()
-
-
-def _state(pid: int) -> str:
-    fields = _stat(pid)
-    return fields[0] if fields else _ps(pid, "stat")[:1]
-
-
-def _started_at(pid: int) -> str:
-    """The start time, which tells two processes with one pid apart: clock ticks, or a date on macOS."""
-    fields = _stat(pid)
-    return fields[19] if fields else _ps(pid, "lstart")
-
-
-def _ps(pid: int, column: str) -> str:
-    try:
-        answer = subprocess.run(
-            ["ps", "-o", f"{column}=", "-p", str(pid)], capture_output=True, text=True, check=False
-        )
-    except FileNotFoundError:
-        return ""
-    return answer.stdout.strip()

@@ -1,11 +1,9 @@
 """A consumer on loopback that checks every signature, keeps each delivery, and answers as it is told to.
 
-`make run` and `make up` use it to show what arrives. The end-to-end tests also let it fail, hang, redirect,
-reset and send bytes that are not HTTP.
+`make run` and `make up` use it to show what arrives. The end-to-end tests also let it fail, hang and
+redirect.
 """
 
-import socket
-import struct
 import threading
 import time
 from collections import defaultdict, deque
@@ -23,14 +21,12 @@ HEAD = "arrived       late     attempt  job                          to"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to one request: after `hang_s` seconds either `garbage`, a reset, or a response."""
+    """The answer to one request, after `hang_s` seconds."""
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     hang_s: float = 0
-    resets: bool = False
-    garbage: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,55 +107,43 @@ class Receiver:
             return came
 
     def remember(self, delivery: Delivery) -> None:
-        """Called from the thread of each request, before it is answered."""
+        """Keep a delivery. The thread of each request calls it with the lock held."""
+        self._deliveries.append(delivery)
+        self._came.notify_all()
 
     def take(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, arrived_at: int
     ) -> Answer:
-        """Remember a request and return its answer. The server's threads call it."""
+        """Keep a request and return its answer. The server's threads call it."""
         secrets = self._secrets(headers.get("sweephand-namespace", ""))
         is_signed = any(_verifies(secret, headers, body) for secret in secrets)
         with self._came:
             answers = self._answers[path]
             answer = answers.popleft() if answers else Answer()
             delivery = Delivery(arrived_at, method, path, headers, body, is_signed, answer)
-            self._deliveries.append(delivery)
-            self._came.notify_all()
-        self.remember(delivery)
+            self.remember(delivery)
         self._ended.wait(answer.hang_s)
         return answer
 
 
-def delivery_line(delivery: Delivery) -> str:
-    """The line of a request that came to a receiver, with its path and any error.
+def line(delivery: Delivery) -> str:
+    """The line of a delivery under HEAD.
 
-    A trigger of a batch has the due time of its occurrence in the headers. Only the first one is due then, so
+    The lateness of a run is that of its first attempt. The retry policy decides when later attempts come. A
+    trigger of a batch has the due time of its occurrence in the headers. Only the first one is due then, so
     the line of another shows its index instead of its lateness.
     """
     named = delivery.headers
-    index = int(named.get("sweephand-batch-index", 0))
-    note = "" if delivery.is_signed else "   WRONG SIGNATURE"
-    answered = "" if delivery.answer.status < 300 else f"   answered {delivery.answer.status}"  # noqa: PLR2004 - 2xx
-    return line(
-        delivery.arrived_at,
-        named.get("sweephand-due", ""),
-        named.get("sweephand-attempt", "?"),
-        named.get("sweephand-job", "?"),
-        f"{delivery.path}{answered}{note}",
-        index=index,
+    clock = datetime.fromtimestamp(delivery.arrived_at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
+    due, attempt, index = (named.get(f"sweephand-{each}") for each in ("due", "attempt", "batch-index"))
+    late_ms = delivery.arrived_at - round(datetime.fromisoformat(due).timestamp() * 1000) if due else 0
+    late = f"{late_ms:5d} ms" if index in (None, "0") else f"# {index}"
+    note = "" if delivery.answer.status < 300 else f"   answered {delivery.answer.status}"  # noqa: PLR2004 - 2xx
+    note += "" if delivery.is_signed else "   WRONG SIGNATURE"
+    return (
+        f"{clock}  {late if attempt == '1' else 'retry':>8}  {attempt or '?':>5}    "
+        f"{named.get('sweephand-job', '?'):<27}  {delivery.path}{note}"
     )
-
-
-def line(arrived_at: int, due: str, attempt: str, job: str, to: str, *, index: int = 0) -> str:
-    """One line under HEAD. `arrived_at` is in epoch ms, `due` in RFC 3339 or empty.
-
-    The lateness of a run is that of its first attempt. The retry policy decides when later attempts come.
-    """
-    clock = datetime.fromtimestamp(arrived_at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
-    late_ms = arrived_at - round(datetime.fromisoformat(due).timestamp() * 1000) if due else 0
-    first = f"# {index}" if index else f"{late_ms:5d} ms"
-    late = f"{first:>8}" if attempt == "1" else "   retry"
-    return f"{clock}  {late}  {attempt:>5}    {job:<27}  {to}"
 
 
 def _verifies(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
@@ -180,21 +164,12 @@ def _server(receiver: Receiver, port: int) -> ThreadingHTTPServer:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
             answer = receiver.take(self.command, self.path, headers, body, arrived_at)
-            if answer.resets:
-                # Without lingering, closing sends RST instead of FIN.
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                self.connection.close()
-                self.close_connection = True
-            elif answer.garbage:
-                self.wfile.write(answer.garbage)
-                self.close_connection = True
-            else:
-                self.send_response(answer.status)
-                for name, value in answer.headers.items():
-                    self.send_header(name, value)
-                self.send_header("content-length", str(len(answer.body)))
-                self.end_headers()
-                self.wfile.write(answer.body)
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(answer.body)))
+            self.end_headers()
+            self.wfile.write(answer.body)
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _take  # noqa: N815 - http.server's names
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import urllib3
-from infra.local import inbox, ministack
+from infra.local import inbox, ministack, processes
 from infra.local.build import Built, build
 from infra.local.client import Client
 from infra.local.deploy import admin_secret, deploy, invoke, outputs
@@ -56,7 +56,7 @@ def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
             _warm_api(stack)
     except BaseException:
         if not was_up:
-            ministack.stop(place)
+            processes.stop(place.pid_file)
         raise
     _publish(place, stack)
     step(f"{stack['apiUrl']} answers")
@@ -87,7 +87,7 @@ def down(place: Place) -> bool:
     """End what `up` started on this port, and nothing else. Returns whether anything ran."""
     place.stack_file.unlink(missing_ok=True)
     inbox.stop(place)
-    return ministack.stop(place)
+    return processes.stop(place.pid_file)
 
 
 def describe(place: Place) -> dict[str, Any]:

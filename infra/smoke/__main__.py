@@ -9,15 +9,15 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 from infra.local import stack as local
 from infra.local.build import build
 from infra.local.client import Client
+from infra.local.deploy import Aws, aws_of
 from infra.local.deploy import deploy as local_deploy
-from infra.local.deploy import session as local_session
 from infra.local.places import STACK_NAME, Place, StackError, free_port
 from infra.local.processes import ENDING, end_on_signals
 from infra.smoke import account
@@ -27,7 +27,7 @@ from infra.smoke.gateway import GATEWAY
 from infra.smoke.lateness import LATENESS
 from infra.smoke.outage import OUTAGE
 from infra.smoke.rights import RIGHTS
-from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Aws, Given, Queues, Stage
+from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Given, Queues, Stage
 from infra.smoke.switches import switched
 
 #: In an account the checks run one after the other. Otherwise they would disturb the lateness that one of
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     aws = Aws(boto3.Session())
     if asked.remove:
-        return _done([], account.remove(asked.remove, aws, _queues(aws, asked.remove)), asked.remove)
+        return _done([], account.remove(asked.remove, aws), asked.remove)
     return on_aws(asked, aws)
 
 
@@ -98,11 +98,13 @@ def on_aws(
     print(f"Deploys {stack} to account {owner}, {aws.region}. Takes 75 minutes and costs about $0.03.")
     if not asked.yes and input("Go on? [y/N] ").strip().lower() != "y":
         return 1
-    queues, results, left = _queues(aws, stack), list[Result](), list[str]()
+    results, left = list[Result](), list[str]()
     try:
         account.deploy(stack, aws, asked.set)
-        told = account.outputs(stack, aws)
-        with Client(told["ApiUrl"], account.admin_key(aws, told)) as client:
+        told = aws.outputs(stack)
+        key = aws.invoke(told["AdminKeyFunctionName"], {})["key"]
+        with Client(told["ApiUrl"], key) as client:
+            queues = Queues(aws.client("sqs"), stack)
             stage = Stage(stack, aws, told, client, queues, ON_AWS, asked.consumer)
             for lane in lanes:
                 _show(results, outcomes(lane, stage))
@@ -119,7 +121,7 @@ def on_aws(
             print(f"{stack} stays. It costs about $0.39 a month. {_REMOVE} {stack}")
         else:
             print(f"removing {stack}", flush=True)
-            left = account.remove(stack, aws, queues)
+            left = account.remove(stack, aws)
     return _done(results, left, stack)
 
 
@@ -127,9 +129,9 @@ def _on_this_machine(asked: argparse.Namespace) -> int:
     place, results = Place(free_port()), list[Result]()
     try:
         described = local.up(place)
-        aws = Aws(local_session(), place.endpoint_url)
+        aws = aws_of(place)
         with Client.of(described) as client:
-            told, queues = account.outputs(STACK_NAME, aws), _queues(aws, "sweephand-smoke")
+            told, queues = aws.outputs(STACK_NAME), Queues(aws.client("sqs"), "sweephand-smoke")
             stage = Stage(STACK_NAME, aws, told, client, queues, ON_THIS_MACHINE, asked.consumer)
             with ThreadPoolExecutor(len(LANES)) as lanes:
                 running = [lanes.submit(_show, results, outcomes(lane, stage)) for lane in LANES]
@@ -154,19 +156,15 @@ def _flips_on_aws(stage: Stage, asked: argparse.Namespace) -> Iterator[Result]:
         quoted = [f'{name}="{value}"' for name, value in parameters.items()]
         account.update(stage.stack, stage.aws, quoted)
 
-    yield from switched(stage, deploy, given, account.parameters(stage.stack, stage.aws))
+    yield from switched(stage, deploy, given, stage.aws.parameters(stage.stack))
 
 
 def _flips_here(stage: Stage, place: Place) -> Iterator[Result]:
     def deploy(parameters: Mapping[str, str]) -> None:
         changed = tuple(f"{name}={value}" for name, value in parameters.items())
-        local_deploy(replace(place, parameters=changed), build().template)
+        local_deploy(Place(place.port, parameters=changed), build().template)
 
-    yield from switched(stage, deploy, Given(), account.parameters(stage.stack, stage.aws))
-
-
-def _queues(aws: Aws, stack: str) -> Queues:
-    return Queues(aws.client("sqs"), stack)
+    yield from switched(stage, deploy, Given(), stage.aws.parameters(stage.stack))
 
 
 def _show(results: list[Result], more: Iterator[Result]) -> None:

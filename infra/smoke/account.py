@@ -2,14 +2,15 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 from infra.local.build import sam
+from infra.local.deploy import Aws
 from infra.local.places import LOCAL, PYTHON, ROOT
-from infra.smoke.stage import Aws, Queues
+from infra.smoke.stage import Queues
 
 #: The tag by which Cost Explorer finds what a stack costs. Its value is the stack's name.
 TAG = "sweephand-smoke"
@@ -55,22 +56,6 @@ def _sam(*words: str) -> None:
     sam(words, {**os.environ, "PATH": path, "SAM_CLI_TELEMETRY": "0"}, is_shown=True)
 
 
-def outputs(stack: str, aws: Aws) -> Mapping[str, str]:
-    """The outputs of a deployed stack."""
-    return {each["OutputKey"]: each["OutputValue"] for each in _described(stack, aws)["Outputs"]}
-
-
-def parameters(stack: str, aws: Aws) -> Mapping[str, str]:
-    """The value of each parameter of a deployed stack."""
-    found = _described(stack, aws)["Parameters"]
-    return {each["ParameterKey"]: each.get("ParameterValue", "") for each in found}
-
-
-def _described(stack: str, aws: Aws) -> Any:
-    [found] = aws.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
-    return found
-
-
 def make_key(stack: str, aws: Aws) -> str:
     """The ARN of a new KMS key for this stack. Its policy leaves its use to policies of IAM and to logs."""
     kms = aws.client("kms")
@@ -101,12 +86,7 @@ def _key_policy(aws: Aws) -> Mapping[str, Any]:
     return {"Version": "2012-10-17", "Statement": statements}
 
 
-def admin_key(aws: Aws, told: Mapping[str, str]) -> str:
-    """A new admin key, which the stack's function makes for those who may invoke it."""
-    return str(aws.invoke(told["AdminKeyFunctionName"], {})["key"])
-
-
-def remove(stack: str, aws: Aws, queues: Queues) -> list[str]:
+def remove(stack: str, aws: Aws) -> list[str]:
     """Delete the stack with its tables and buckets, its key of KMS, and the queues.
 
     Returns what could not be removed, and why. A failure does not stop the rest. What does not exist counts
@@ -114,47 +94,41 @@ def remove(stack: str, aws: Aws, queues: Queues) -> list[str]:
     """
     left: list[str] = []
 
-    def attempt(what: str, act: Callable[[], Any]) -> Any:
+    @contextmanager
+    def attempt(what: str) -> Iterator[None]:
         try:
-            return act()
+            yield
         except (BotoCoreError, ClientError) as error:
             if not _is_absent(error):
                 left.append(f"{what}: {error}")
-            return None
 
-    kept = attempt(f"stack {stack}", partial(_kept_resources, stack, aws)) or []
-    attempt(f"stack {stack}", partial(_delete_stack, stack, aws))
-    for kind, name, delete in kept:
-        attempt(f"{kind} {name}", partial(delete, name, aws))
-    bucket = attempt("artifacts", partial(artifacts_bucket, stack, aws))
-    if bucket:
-        attempt(f"bucket {bucket}", partial(_delete_bucket, bucket, aws))
-    attempt(f"KMS key alias/{stack}", partial(_delete_key, stack, aws))
-    for url in attempt("queues", queues.urls) or []:
-        attempt(f"queue {url}", partial(queues.remove, url))
+    cloudformation, queues = aws.client("cloudformation"), Queues(aws.client("sqs"), stack)
+    names: dict[str, str] = {}
+    with attempt(f"stack {stack}"):
+        found = cloudformation.describe_stack_resources(StackName=stack)["StackResources"]
+        names = {each["LogicalResourceId"]: each.get("PhysicalResourceId", "") for each in found}
+    with attempt(f"stack {stack}"):
+        cloudformation.delete_stack(StackName=stack)
+        cloudformation.get_waiter("stack_delete_complete").wait(StackName=stack)
+    # The stack keeps these when it is deleted.
+    for table in filter(None, map(names.get, ("JobsTable", "TimersTable"))):
+        with attempt(f"table {table}"):
+            aws.client("dynamodb").delete_table(TableName=table)
+    if bucket := names.get("PayloadBucket"):
+        with attempt(f"bucket {bucket}"):
+            _delete_bucket(bucket, aws)
+    with attempt("bucket of the code"):
+        _delete_bucket(artifacts_bucket(stack, aws), aws)
+    with attempt(f"KMS key alias/{stack}"):
+        kms, alias = aws.client("kms"), f"alias/{stack}"
+        key = kms.describe_key(KeyId=alias)["KeyMetadata"]["KeyId"]
+        kms.schedule_key_deletion(KeyId=key, PendingWindowInDays=_KEY_DAYS)
+        kms.delete_alias(AliasName=alias)
+    with attempt("queues"):
+        for url in queues.urls():
+            with attempt(f"queue {url}"):
+                queues.remove(url)
     return left
-
-
-def _kept_resources(stack: str, aws: Aws) -> list[tuple[str, str, Callable[[str, Aws], None]]]:
-    """The resources that a deleted stack keeps: the kind and the name of each, and what deletes it."""
-    found = aws.client("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
-    ids = {each["LogicalResourceId"]: each.get("PhysicalResourceId") for each in found}
-    kinds = {
-        "JobsTable": ("table", _delete_table),
-        "TimersTable": ("table", _delete_table),
-        "PayloadBucket": ("bucket", _delete_bucket),
-    }
-    return [(kind, ids[name], delete) for name, (kind, delete) in kinds.items() if ids.get(name)]
-
-
-def _delete_stack(stack: str, aws: Aws) -> None:
-    cloudformation = aws.client("cloudformation")
-    cloudformation.delete_stack(StackName=stack)
-    cloudformation.get_waiter("stack_delete_complete").wait(StackName=stack)
-
-
-def _delete_table(name: str, aws: Aws) -> None:
-    aws.client("dynamodb").delete_table(TableName=name)
 
 
 def _delete_bucket(name: str, aws: Aws) -> None:
@@ -163,13 +137,6 @@ def _delete_bucket(name: str, aws: Aws) -> None:
         if objects := [{"Key": each["Key"]} for each in page.get("Contents", [])]:
             s3.delete_objects(Bucket=name, Delete={"Objects": objects})
     s3.delete_bucket(Bucket=name)
-
-
-def _delete_key(stack: str, aws: Aws) -> None:
-    kms, alias = aws.client("kms"), f"alias/{stack}"
-    key = kms.describe_key(KeyId=alias)["KeyMetadata"]["KeyId"]
-    kms.schedule_key_deletion(KeyId=key, PendingWindowInDays=_KEY_DAYS)
-    kms.delete_alias(AliasName=alias)
 
 
 def _is_absent(error: Exception) -> bool:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from infra.bench.punctuality import judge
 from infra.local.client import write_jobs
-from infra.local.queue import Queue
 from infra.smoke.checks import Suite, expect
+from infra.smoke.queue import Queue
 from infra.smoke.stage import Stage, now_ms
 
 LATENESS = Suite()

@@ -3,36 +3,13 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-import boto3
-from infra.local import deploy
 from infra.local.client import Client
-from infra.local.queue import Queue
+from infra.local.deploy import Aws
+from infra.smoke.queue import Queue
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True)
-class Aws:
-    """An account and region, or a local AWS at `endpoint_url`."""
-
-    session: boto3.Session
-    endpoint_url: str | None = None
-
-    def client(self, service: str) -> Any:
-        """A client of a service. It is untyped: the types of some services are not installed."""
-        make = cast("Any", self.session.client)
-        return make(service, endpoint_url=self.endpoint_url)
-
-    @property
-    def region(self) -> str:
-        """The region of every client."""
-        return str(self.session.region_name)
-
-    def invoke(self, function: str, event: Mapping[str, Any]) -> Any:
-        """What a function returns for the event. StackError with its answer if it fails."""
-        return deploy.call(self.client("lambda"), function, event)
 
 
 class Queues:
@@ -98,7 +75,10 @@ ON_THIS_MACHINE = Pace(herd_sizes=(1, 100), lead_s=15, outage_s=15, period_s=5, 
 
 @dataclass(frozen=True)
 class Given:
-    """What the command was given for the switches that need something of the account. Empty: not given."""
+    """What the command was given for the switches that need something of the account. Empty: not given.
+
+    The issuer, the audience and the token are given together. So are the subnets and their security groups.
+    """
 
     kms_key: str = ""
     subnets: str = ""
@@ -106,11 +86,6 @@ class Given:
     issuer: str = ""
     audience: str = ""
     token: str = ""
-
-    @property
-    def has_issuer(self) -> bool:
-        """Whether the API can be asked with a token."""
-        return bool(self.issuer and self.audience and self.token)
 
 
 @dataclass(frozen=True)

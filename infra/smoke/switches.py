@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from botocore.credentials import Credentials, ReadOnlyCredentials
-from infra.local.client import Client
+from infra.local.client import Client, SigningClient
 from infra.smoke.checks import Check, NotShownError, Result, Suite, expect, outcomes
 from infra.smoke.failing import FAILING
 from infra.smoke.rights import RIGHTS
-from infra.smoke.signing import SigningClient
 from infra.smoke.stage import Given, Stage, eventually
 
 #: Deploys the stack again with these parameters. All others keep their values.
@@ -47,7 +46,7 @@ def flipped(given: Given) -> dict[str, str]:
 def drained(given: Given) -> dict[str, str]:
     """The parameters on the way back: lanes are drained before they are off. Callers then have tokens."""
     tokens = {"AuthMode": "jwt", "JwtIssuer": given.issuer, "JwtAudience": given.audience}
-    return {"PriorityLanes": "drain", **(tokens if given.has_issuer else {})}
+    return {"PriorityLanes": "drain", **(tokens if given.issuer else {})}
 
 
 def back(before: Mapping[str, str], given: Given) -> dict[str, str]:
@@ -216,7 +215,7 @@ def network(stage: Stage) -> str:
 )
 def tokens(stage: Stage) -> str:
     """The gateway's verification of tokens, and the claims that the API reads."""
-    if not stage.given.has_issuer:
+    if not stage.given.issuer:
         raise NotShownError("give --issuer, --audience and --token to show it")
     me = eventually(lambda: stage.answered("/v1/me"), "an answer to the token", 120)
     made_up = Client(stage.client.api_url, "eyJhbGciOiJub25lIn0.e30.").call("GET", "/v1/limits").status

@@ -13,10 +13,9 @@ from typing import Any, Final
 import pytest
 import urllib3
 from botocore.credentials import Credentials
-from infra.local.client import Client
+from infra.local.client import Client, SigningClient
 from infra.local.places import REGION, STACK_NAME
 from infra.local.receiver import Answer
-from infra.smoke.signing import SigningClient
 from tests.e2e.issuer import HOUR_S, KEY_ID, Issuer, encoded
 from tests.e2e.parameters import Parameters, changed
 from tests.e2e.scene import Scene

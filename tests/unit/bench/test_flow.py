@@ -15,7 +15,7 @@ def _open(from_ms: int, until_ms: int | None) -> Request:
 
 def _event(index: int, from_ms: int) -> Request:
     head = (
-        "POST / HTTP/1.1\r\nwebhook-id: uid-1000\r\nsweephand-namespace: ns\r\nsweephand-job: batch\r\n"
+        "POST / HTTP/1.1\r\nsweephand-job: batch\r\n"
         "sweephand-sequence: 1\r\nsweephand-due: 1970-01-01T00:00:01Z\r\n"
         f"sweephand-batch-index: {index}"
     )

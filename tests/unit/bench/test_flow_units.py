@@ -1,8 +1,7 @@
 """What the flow benchmarks stand on: a queue of messages that counts, and a clock to move."""
 
 from infra.bench.clock import AheadClock, HandClock
-from infra.bench.meter import Meter
-from infra.bench.sqs import CountedSqs
+from infra.bench.meter import CountedSqs, Meter
 
 
 def test_each_message_is_a_request_and_is_received_alone_when_its_delay_is_over() -> None:

@@ -5,8 +5,7 @@ from unittest.mock import patch
 
 import boto3
 import pytest
-from infra.bench.environment import ENVIRONMENT, answer_beneath_boto3
-from infra.bench.instant_dynamodb import InstantDynamoDB
+from infra.bench.instant_dynamodb import ENVIRONMENT, InstantDynamoDB, answer_beneath_boto3
 from tests.contract.builders import NOON, job, run, secrets, timer
 
 from sweephand.model.job import brief_of

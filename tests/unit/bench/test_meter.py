@@ -6,7 +6,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.stub import Stubber
-from infra.bench.meter import Meter, Usage, less
+from infra.bench.meter import Meter, Usage
 
 
 def _asked(operation: str, answer: dict[str, Any], expected: dict[str, Any]) -> Meter:
@@ -75,9 +75,10 @@ def test_sqs_bills_every_64_kb_of_a_request() -> None:
     assert meter.usage.sqs == 1 + 1 + 2
 
 
-def test_one_usage_minus_another_subtracts_every_kind_of_unit() -> None:
+def test_a_usage_and_a_multiple_of_another_are_added_in_every_kind_of_unit() -> None:
     usage = Usage(writes=10, reads=8, sqs=6, invocations=4)
 
-    left = less(usage, Usage(writes=2, reads=1, sqs=3, invocations=1), 2)
+    left = usage.plus(Usage(writes=2, reads=1, sqs=3, invocations=1), -2)
 
-    assert (left.writes, left.reads, left.sqs, left.invocations) == (6, 6, 0, 2)
+    assert left == Usage(writes=6, reads=6, sqs=0, invocations=2)
+    assert left.per(4) == Usage(writes=1.5, reads=1.5, invocations=0.5)

@@ -5,18 +5,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from infra.bench.cost import Count
+from infra.bench.flow_units import BatchCount
+from infra.bench.meter import Usage
 from infra.calculator import bill as bills
 from infra.calculator import cost, prices
 from infra.calculator.bill import DELIVERY, PARTS, Bill, Case, Parameters, eventbridge, scheduler
-from infra.calculator.measured import BatchCount, Count, FunctionPoint, Handling, IdleMinute, Measured
+from infra.calculator.measured import Handling, Measured
 from infra.calculator.prices import MILLION, Line, by_part, total
 from infra.calculator.template import FILE, Template, template
 
 
 def counted(kind: str, rate: float | None, *, per_minute: int = 60, writes: float = 0.5) -> Count:
     return Count(
-        kind,
-        rate,
+        kind=kind,
+        rate=rate,
         triggers=600,
         per_minute=per_minute,
         writes=writes,
@@ -41,7 +44,7 @@ COUNTS = [
 MEASURED = Measured(
     when={},
     counts=COUNTS,
-    idle=IdleMinute(writes=1, reads=2, invocations=1, cpu_ms=5),
+    idle=Usage(writes=1, reads=2, invocations=1, sweep_cpu_ms=5),
     handling=Handling(
         deliver_call_ms=1,
         deliver_trigger_ms=0.3,
@@ -56,11 +59,11 @@ MEASURED = Measured(
         metrics=2,
     ),
     batches=[
-        BatchCount(None, 100, 1_000, writes=0.004, reads=0.05, sqs=0.1, invocations=0.05),
-        BatchCount(20, None, 1_000, writes=0.2, reads=3.0, sqs=0.2, invocations=0.05),
+        BatchCount(limit=None, rate=100, events=1_000, writes=0.004, reads=0.05, sqs=0.1, invocations=0.05),
+        BatchCount(limit=20, rate=None, events=1_000, writes=0.2, reads=3.0, sqs=0.2, invocations=0.05),
     ],
     sweeper=[],
-    function=FunctionPoint(cpu_us=1_000),
+    function_cpu_us=1_000,
 )
 
 

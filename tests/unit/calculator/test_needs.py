@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from infra.calculator.measured import FunctionPoint, SweeperPoint
+from infra.calculator.measured import SweeperPoint
 from infra.calculator.needs import (
     LOAD,
     delivery,
@@ -20,7 +20,7 @@ WORK = Work(trigger_cpu_s=0.001)
 MEASURED = replace(
     OF_BILL,
     sweeper=[SweeperPoint("one-offs", 9_000, 100), SweeperPoint("packs", 5_000, 150)],
-    function=FunctionPoint(1_000),
+    function_cpu_us=1_000,
 )
 
 

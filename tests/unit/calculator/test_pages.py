@@ -82,7 +82,7 @@ def test_a_price_that_is_not_up_to_date_is_written_and_nothing_else_of_its_sente
     )
     monkeypatch.setattr(pages, "_ROOT", tmp_path)
     monkeypatch.setattr(
-        pages, "QUOTES", {"a.md": ("costs ${idle:.2f} for 12 months, and ${metric:.2f} more",)}
+        pages, "QUOTES", {"a.md": ("costs ${idle:.2f} for 12 months, and ${metrics[1]:.2f} more",)}
     )
     idle = f"{total(BILL.idle()):.2f}"
     assert pages.wanted(BILL)[page] == (

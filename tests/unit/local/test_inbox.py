@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 import urllib3
-from infra.local.inbox import Inbox
+from infra.local.inbox import FAILING, Inbox
 
 
 @pytest.fixture
@@ -71,6 +71,12 @@ def test_the_inbox_records_a_get_of_any_path_except_those_that_show_deliveries(i
     ask(inbox, "GET", "/next")
     ask(inbox, "GET", "/mine")
     assert [each.path for each in inbox.deliveries()] == ["/mine"]
+
+
+def test_a_run_that_is_delivered_to_the_failing_path_is_accepted_at_its_third_attempt(inbox: Inbox) -> None:
+    for attempt in ("1", "2", "3"):
+        ask(inbox, "POST", FAILING, b"", **{"sweephand-attempt": attempt})
+    assert [each.answer.status for each in inbox.deliveries()] == [503, 503, 200]
 
 
 def test_signatures_are_verified_with_the_secrets_of_the_namespace_that_the_delivery_names() -> None:

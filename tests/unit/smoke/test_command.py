@@ -30,7 +30,12 @@ def run(*, keep: bool = False) -> int:
     """The exit code, in an account that has no client of any use."""
     asked = SimpleNamespace(yes=True, keep=keep, set=[], consumer=None)
     owner = SimpleNamespace(get_caller_identity=lambda: {"Account": "1234"})
-    aws = SimpleNamespace(region="eu-west-1", client=lambda _: owner)
+    aws = SimpleNamespace(
+        region="eu-west-1",
+        client=lambda _: owner,
+        outputs=lambda _: {"ApiUrl": "https://api.example", "AdminKeyFunctionName": "admin-key"},
+        invoke=lambda *_: {"key": "sh_admin_x"},
+    )
     return command.on_aws(cast("Any", asked), cast("Any", aws), lanes=[], flip=lambda *_: iter(()))
 
 
@@ -82,8 +87,6 @@ def test_a_run_whose_checks_pass_fails_if_a_resource_is_left(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     deployment(monkeypatch, lambda: None)
-    monkeypatch.setattr(account, "outputs", lambda *_: {"ApiUrl": "https://api.example"})
-    monkeypatch.setattr(account, "admin_key", lambda *_: "sh_admin_x")
     monkeypatch.setattr(account, "remove", lambda *_: ["queue x: in use"])
     assert run() == 1
     told = capsys.readouterr()
@@ -96,8 +99,6 @@ def test_a_run_with_keep_leaves_its_stack_and_says_how_to_remove_it(
     monkeypatch: pytest.MonkeyPatch, removed: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     deployment(monkeypatch, lambda: None)
-    monkeypatch.setattr(account, "outputs", lambda *_: {"ApiUrl": "https://api.example"})
-    monkeypatch.setattr(account, "admin_key", lambda *_: "sh_admin_x")
     assert (run(keep=True), removed) == (0, [])
     told = capsys.readouterr().out
     stack = told.split()[1]

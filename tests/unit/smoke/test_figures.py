@@ -1,7 +1,7 @@
 """The conclusions of the checks from messages."""
 
-from infra.local.queue import Message
 from infra.smoke.outage import gaps
+from infra.smoke.queue import Message
 
 
 def test_lateness_is_from_the_due_time_to_when_sqs_took_the_message() -> None:

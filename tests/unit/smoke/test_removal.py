@@ -8,7 +8,6 @@ from typing import Any, cast
 import pytest
 from botocore.exceptions import ClientError
 from infra.smoke import account
-from infra.smoke.stage import Queues
 
 STACK = "sweephand-smoke-1"
 ARTIFACTS = f"{STACK}-1234-eu-west-1"
@@ -58,7 +57,7 @@ class Account:
         }[service]
 
     def remove(self) -> list[str]:
-        return account.remove(STACK, cast("Any", self), Queues(self.client("sqs"), STACK))
+        return account.remove(STACK, cast("Any", self))
 
     def _resources(self, **_: str) -> dict[str, Any]:
         self._refuse("describe")

@@ -6,11 +6,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from infra.local.client import SigningClient
+from infra.local.deploy import Aws
 from infra.smoke import __main__ as command
 from infra.smoke import switches
 from infra.smoke.checks import Result
-from infra.smoke.signing import SigningClient
-from infra.smoke.stage import ON_AWS, Aws, Given, Queues, Stage
+from infra.smoke.stage import ON_AWS, Given, Queues, Stage
 
 KEY = "arn:aws:kms:eu-west-1:123456789012:key/1"
 EVERYTHING = Given(KEY, "subnet-1,subnet-2", "sg-1", "https://issuer.example", "sweephand", "e.y.J")

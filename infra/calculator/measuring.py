@@ -1,4 +1,7 @@
-"""Measures the functions on one core: CPU time, triggers a second, and bytes of logs and of requests."""
+"""Measures the points of the file: what triggers use on DynamoDB Local, and the functions on one core.
+
+Of the functions these are CPU time, triggers a second, and bytes of logs and of requests.
+"""
 
 import json
 import socket
@@ -6,22 +9,46 @@ import ssl
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-from infra.bench import deliveries
-from infra.bench import sweeper as sweeper_bench
+from infra import dynamodb_local
 from infra.bench.consumer import Consumer, elsewhere, write_certificate
+from infra.bench.cost import Case, count, count_idle
 from infra.bench.creation import create
-from infra.bench.deliveries import Setting
+from infra.bench.deliveries import Setting, compared
 from infra.bench.function import BATCH_MAX, Function, Log, alone, event
-from infra.bench.sweeper import AWS_LATENCY_MS
-from infra.calculator.measured import FunctionPoint, Handling, SweeperPoint
+from infra.bench.sweeper import AWS_LATENCY_MS, WORKS, sweep
+from infra.calculator.measured import Handling, SweeperPoint
 
 from sweephand.base.limits import JOBS_PER_BULK_MAX
+
+#: Triggers a second. At higher rates the units of a trigger stay the same: what is counted once for each
+#: minute no longer matters.
+_RATES: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 100.0)
+_RATES_OF_OTHERS: Final = (1.0, 5.0, 20.0, 100.0)
+
+#: Triggers that fall due together: at the beginning of each minute, and once.
+_HERDS: Final = (1, 3, 10, 60, 1_000)
+_ONE_OFFS: Final = 1_000
+
+_CASES: Final = (
+    *(Case("recurring", None, herd) for herd in _HERDS),
+    *(Case("recurring", rate, round(60 * rate)) for rate in _RATES),
+    *(
+        Case(kind, rate, round(60 * rate))
+        for kind in ("recurringWithHistory", "oneOffInBulk", "oneOffSingly")
+        for rate in _RATES_OF_OTHERS
+    ),
+    *(Case(kind, None, _ONE_OFFS) for kind in ("oneOffInBulk", "oneOffSingly")),
+)
+
+#: Counting a case stops after about this many triggers, or after 20 minutes.
+_TRIGGERS: Final = 4_000
+_MINUTES: Final = 20
 
 _ROUNDS: Final = 31
 _CALLS: Final = 40
@@ -36,60 +63,57 @@ Memory Size: 256 MB\tMax Memory Used: 112 MB
 """
 
 
-class _Delivering(NamedTuple):
-    """CPU ms of calls with one trigger and with ten, and what both write to the log."""
+def counts() -> Mapping[str, Any]:
+    """A count of each kind at each rate, and what a minute costs in which nothing is due."""
+    with dynamodb_local.running() as url:
+        idle = count_idle(url)
+        found = [count(url, idle, each, min(_TRIGGERS, _MINUTES * each.jobs)) for each in _CASES]
+    return {"counts": found, "idle": idle}
 
-    one_ms: float
-    ten_ms: float
-    one: str
-    ten: str
 
-
-def measure() -> Handling:
+def handling() -> Handling:
     """The points of a call of the delivery function and of the API. It takes a minute."""
     with elsewhere() as url:
-        plain = alone(_deliver, url, "failures")
-        kept = alone(_deliver, url, "outcome")
-    trigger_ms = (plain.ten_ms - plain.one_ms) / (BATCH_MAX - 1)
-    trigger_bytes = (_bytes(plain.ten) - _bytes(plain.one)) / (BATCH_MAX - 1)
-    singly, in_bulk = create(1), create(JOBS_PER_BULK_MAX)
+        (one_ms, one_log), (ten_ms, ten_log) = alone(_deliver, url, "failures")
+        _, (kept_ms, _) = alone(_deliver, url, "outcome")
+    trigger_ms = (ten_ms - one_ms) / (BATCH_MAX - 1)
+    trigger_bytes = (_bytes(ten_log) - _bytes(one_log)) / (BATCH_MAX - 1)
+    singly, in_bulk = (alone(create, jobs, 0) for jobs in (1, JOBS_PER_BULK_MAX))
     return Handling(
-        deliver_call_ms=round(max(0.0, plain.one_ms - trigger_ms), 3),
+        deliver_call_ms=round(max(0.0, one_ms - trigger_ms), 3),
         deliver_trigger_ms=round(trigger_ms, 3),
-        history_ms=round((kept.ten_ms - plain.ten_ms) / BATCH_MAX, 3),
+        history_ms=round((kept_ms - ten_ms) / BATCH_MAX, 3),
         tls_ms=round(_handshake_ms(), 3),
         put_ms=round(singly.race.ours.cpu_us / 1_000, 3),
         bulk_job_ms=round(in_bulk.race.ours.cpu_us / 1_000, 3),
-        log_call_bytes=round(_bytes(plain.one) - trigger_bytes) + len(_OF_LAMBDA),
+        log_call_bytes=round(_bytes(one_log) - trigger_bytes) + len(_OF_LAMBDA),
         log_trigger_bytes=round(trigger_bytes, 1),
         api_log_bytes=_bytes(singly.log) + len(_OF_LAMBDA),
         request_bytes=alone(_request_bytes),
-        metrics=len(list(_metrics(plain.ten))),
+        metrics=len(list(_metrics(ten_log))),
     )
 
 
-def function() -> FunctionPoint:
+def function_cpu_us() -> int:
     """The CPU time of a delivery, by the bench of deliveries."""
-    [race] = deliveries.races([Setting("outcome", has_boto3=True, has_tls=True)]).values()
-    return FunctionPoint(round(race.ours.cpu_us))
+    return round(compared(Setting("outcome", has_boto3=True, has_tls=True)).ours.cpu_us)
 
 
 def sweeper() -> list[SweeperPoint]:
     """The triggers a second of a sweeper and the CPU time of each, by the bench of the sweeper."""
-    return [
-        SweeperPoint(each.work, round(each.race.ours.per_s), round(each.race.ours.cpu_us))
-        for each in sweeper_bench.races([AWS_LATENCY_MS])
-    ]
+    raced = [(work.name, alone(sweep, work, AWS_LATENCY_MS)[0].ours) for work in WORKS]
+    return [SweeperPoint(name, round(ours.per_s), round(ours.cpu_us)) for name, ours in raced]
 
 
-def _deliver(url: str, history: str) -> _Delivering:
+def _deliver(url: str, history: str) -> list[tuple[float, str]]:
+    """The CPU ms of calls of one delivery function with a trigger and with ten, and what each call logs."""
     log, delivery = Log(), Function(url, history, has_boto3=True)
 
     def call(messages: int) -> None:
         delivery.handle(event(delivery.batch()[:messages]))
 
-    one, ten = partial(call, 1), partial(call, BATCH_MAX)
-    return _Delivering(_cpu_ms(one), _cpu_ms(ten), log.of(one), log.of(ten))
+    calls = [partial(call, messages) for messages in (1, BATCH_MAX)]
+    return [(_cpu_ms(each), log.of(each)) for each in calls]
 
 
 def _request_bytes() -> int:
