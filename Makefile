@@ -23,7 +23,7 @@ run: $(STACK) ## start Sweephand here, schedule a few jobs and watch them arrive
 	@$(IN_VENV)/python -m infra.local run --port $(PORT)
 
 dev: .venv/.locked ## run Sweephand in one process, without AWS: API, console, deliveries and an inbox for them
-	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m sweephand_client.commands.main dev $(ARGS)
+	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m sweephand_client.commands.main dev $(if $(findstring command line,$(origin PORT)),--port $(PORT)) $(ARGS)
 
 up: $(STACK) ## start Sweephand here in the background, and say how to reach it
 	@$(IN_VENV)/python -m infra.local up --port $(PORT)

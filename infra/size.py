@@ -41,18 +41,19 @@ class Size(NamedTuple):
 CEILINGS: Final = {
     # Policies that pause take 160 lines, limits for each key 420, slots that are taken at once 270, and
     # breakers 300.
-    "package": Size(lines=30_580, modules=295, inner_imports=31),
-    "client": Size(lines=4_090, modules=42, inner_imports=0),
+    "package": Size(lines=30_590, modules=295, inner_imports=31),
+    # `sweephand dev` takes 45 lines.
+    "client": Size(lines=4_140, modules=43, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
     "engine": Size(lines=1_600, modules=16, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
-    # Lateness under a policy and the cost of keys are measured, too.
-    "infra": Size(lines=5_530, modules=64, inner_imports=1),
+    # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
+    "infra": Size(lines=5_740, modules=66, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 2,850 lines.
-    "tests": Size(lines=81_300, modules=712, inner_imports=1),
+    "tests": Size(lines=81_470, modules=712, inner_imports=1),
 }
 
 
