@@ -16,7 +16,7 @@ from sweephand.flow.held_slots import (
     give_back_of_run,
     held_by_run,
 )
-from sweephand.model.gate import Changed, GateChange, GateName, Holder, Swap
+from sweephand.model.gate import Changed, Gate, GateChange, GateName, Holder, Swap
 
 UNTIL = NOON + 180_000
 RUN = held_by_run(NOON, NOON + 900_000)
@@ -179,14 +179,14 @@ def test_no_slot_is_taken_when_an_expired_holder_has_written_since_it_was_read()
     stale = scene.gate()
     assert change(GATE, GateChange.giving_back("other", Holder(8, NOON - 5), 3)).is_made
     store: Any = SimpleNamespace(get=lambda _: stale, change=change)
-    slots = HeldSlots(GATE, read.token, stale.holders[read.token], store=store, clock=scene.clock)
+    slots = HeldSlots(GATE, read.token, stale, store=store, clock=scene.clock)
     slots.grow(10, 10)
     assert (slots.size, scene.gate().used) == (2, 7)
 
 
 def test_slots_last_for_longer_than_clocks_may_differ() -> None:
     scene = flow()
-    slots = HeldSlots(GATE, "mine", Holder(1, UNTIL), store=scene.store, clock=scene.clock)
+    slots = HeldSlots(GATE, "mine", Gate(1, {"mine": Holder(1, UNTIL)}), store=scene.store, clock=scene.clock)
     scene.clock.time = UNTIL - CLOCK_SKEW_MAX_MS - 1
     assert slots.last
     scene.clock.time += 1

@@ -7,7 +7,8 @@ from tests.unit.flow.scene import KEY, Flow, flow
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS
 from sweephand.flow.held_slots import HeldSlots, held_by_run
 from sweephand.flow.permit import Permit
-from sweephand.model.policy import PermitName, Token
+from sweephand.model.gate import Token
+from sweephand.model.policy import PermitName
 
 UNTIL = NOON + 180_000
 

@@ -4,8 +4,8 @@ from sweephand.base.instants import Instant
 from sweephand.flow.gate_key import is_under
 from sweephand.flow.held_slots import HeldSlots, end_request_of_run, give_back_of_run, held_by_run
 from sweephand.model.definition import Definition
-from sweephand.model.gate import Gate, Holder
-from sweephand.model.policy import PermitName, PolicyKey, Token
+from sweephand.model.gate import Gate, Holder, Token
+from sweephand.model.policy import PermitName, PolicyKey
 from sweephand.ports.clock import Clock
 from sweephand.ports.flow import GateStore
 
