@@ -162,8 +162,9 @@ def test_giving_back_that_the_sdk_repeats_gives_back_once(dynamo: Dynamo) -> Non
     gates = dynamo.stores().gates
     gates.change(NAME, GateChange({ME: Swap(None, HELD), YOU: Swap(None, HELD)}))
     with repeated_by_the_sdk(dynamo.client, "UpdateItem"):
-        some = gates.change(NAME, GateChange.giving_back(ME, HELD, 1))
-        rest = gates.change(NAME, GateChange.giving_back(ME, some.gate.holders[ME], 3, queues=False))
+        less = Holder(3, HELD.until, HELD.number + 1)
+        some = gates.change(NAME, GateChange({ME: Swap(HELD, less)}))
+        rest = gates.change(NAME, GateChange({ME: Swap(less, None)}, queues=False))
     assert (some.is_made, some.gate.used) == (True, 7)
     assert rest == (Gate(4, {YOU: HELD}), True)
 

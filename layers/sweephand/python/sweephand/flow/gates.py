@@ -294,8 +294,8 @@ class Gates:
                 count = 0 if takes is None else takes.size
             if count <= 0:
                 break
-            holder = Holder(count, now + HOLDER_MS)
-            change = GateChange({token: Swap(None, holder)}, yields=True, taking=takes)
+            swap = Swap(None, Holder(count, now + HOLDER_MS))
+            change = GateChange({token: swap}, yields=True, taking=takes)
             changed = self.store.change(name, with_expired(change, gate, share, now))
             gate = changed.gate
             if changed.is_made or token in gate.holders:
@@ -349,10 +349,8 @@ class Gates:
 
     def name_for(self, key: PolicyKey, policy: Policy | None, of: str | None) -> GateName:
         """A gate of a policy for newcomers of that key: each is as likely as its share is large."""
-        return GateName(key, self._number(policy), of)
-
-    def _number(self, policy: Policy | None) -> int:
-        if policy is None:
-            return 0
-        slot = int(self.ids.fraction() * (policy.concurrent_max or policy.gates * policy.slots))
-        return slot // policy.share_of_limit(0)
+        number = 0
+        if policy is not None:
+            slot = int(self.ids.fraction() * (policy.concurrent_max or policy.gates * policy.slots))
+            number = slot // policy.share_of_limit(0)
+        return GateName(key, number, of)

@@ -141,5 +141,5 @@ def give_back_of_run(store: GateStore, name: GateName, request: str) -> Gate | N
     held = store.get(name).holders.get(request)
     if held is None:
         return None
-    changed = store.change(name, GateChange.giving_back(request, held, held.slots))
+    changed = store.change(name, GateChange({request: Swap(held, None)}))
     return changed.gate if changed.is_made else None

@@ -21,6 +21,7 @@ class Permit:
     ) -> None:
         self._slots = slots
         self._request = request
+        #: The token that the request uses up, if the policy has a rate.
         self.token = token
         self._store = store
         self._clock = clock
@@ -48,11 +49,6 @@ class Permit:
     def is_for(self, definition: Definition, job: str) -> bool:
         """Whether a job of that name still counts under the policy and the key of the permit."""
         return definition.policy == self.key.name and is_under(self._slots.name.key, definition, job)
-
-    @property
-    def has_token(self) -> bool:
-        """Whether its policy has a rate, of which the request uses one token."""
-        return self.token is not None
 
     @property
     def leaves_at(self) -> Instant:

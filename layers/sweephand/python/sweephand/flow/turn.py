@@ -209,7 +209,8 @@ class Turn:
     def _take_tokens(self) -> bool:
         """Take tokens for free slots, if none are left. Returns whether there may be something to do now."""
         rate, free = self._policy.rate, min(self._slots.size - self._open, len(self._taken.waiting))
-        if rate is None or free <= 0 or self._clock.now() >= self._ends_at or self._must_leave:
+        ends_at = min(self._ends_at, self._read_at + POLICY_AGE_MAX_MS)
+        if rate is None or free <= 0 or self._must_leave or self._clock.now() >= ends_at:
             return False
         if self._tokens.next_at() is not None or not self._taking.acquire(blocking=False):
             return False

@@ -6,7 +6,7 @@ function while it serves, or an asynchronous run until it is over.
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.model.policy_names import PolicyKey
@@ -214,12 +214,6 @@ class GateChange(NamedTuple):
         if self.baton is not None:
             swaps.append((gate.baton, self.baton))
         return self.taking is None and bool(swaps) and all(found == becomes for found, becomes in swaps)
-
-    @classmethod
-    def giving_back(cls, token: str, held: Holder, slots: int, *, queues: bool | None = None) -> Self:
-        """The write by which a holder gives back so many of its slots."""
-        left = held._replace(slots=held.slots - slots, number=held.number + 1) if held.slots > slots else None
-        return cls({token: Swap(held, left)}, queues=queues)
 
 
 class Changed(NamedTuple):
