@@ -323,8 +323,7 @@ class Gates:
                 if gate.free(share, now) <= 0:
                     return None
                 continue
-            holder = Holder(count, until)
-            change = GateChange({token: Swap(None, holder)}, removes_baton=True)
+            change = GateChange({token: Swap(None, Holder(count, until))}, removes_baton=True)
             changed = self.store.change(name, with_expired(change, gate, share, now))
             if changed.is_made:
                 return HeldSlots(name, token, changed.gate, store=self.store, clock=self.clock)

@@ -80,8 +80,8 @@ class Turn:
         self._together = together
         self._clock = gates.clock
         self._name = slots.name
-        self._read_at = self._began_at = self._clock.now()
-        self._ends_at = min(self._began_at + TURN_MS, deadline)
+        self._read_at = self._worked_at = self._clock.now()
+        self._ends_at = min(self._read_at + TURN_MS, deadline)
         self._tokens = Tokens(slots, store=gates.store, clock=gates.clock, ids=gates.ids)
         self._taken = TakenEntries()
         self._open = 0
@@ -89,7 +89,6 @@ class Turn:
         self._error: Exception | None = None
         self._must_leave = False
         self._look_at: Instant = 0
-        self._worked_at = self._began_at
         self._call_at: Instant = 0
         #: Slots that are being given back.
         self._leaving = 0

@@ -103,9 +103,8 @@ def step_us_of(rate: Rate) -> int:
 def buckets_of(rate: Rate) -> Sequence[Rate]:
     """The rate of each bucket. The sum is the whole rate, and no share shrinks when the rate grows."""
     largest = max(1, RATE_OF_GATE_MAX * rate.per_ms // SECOND_MS)
-    whole, rest = divmod(rate.limit, largest)
-    limits = [largest] * whole + [rest] * (rest > 0)
-    return [Rate(limit, rate.per_ms) for limit in limits]
+    begins = range(0, rate.limit, largest)
+    return [Rate(min(largest, rate.limit - begin), rate.per_ms) for begin in begins]
 
 
 def taking(

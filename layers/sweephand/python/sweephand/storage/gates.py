@@ -203,9 +203,8 @@ def _actions(change: GateChange) -> list[Action]:
     if change.added:
         actions.append(GateItem.used.add(change.added))
     if (taking := change.taking) is not None:
-        follows = taking.first_us is None
-        after_us = taking.last_us_after(0)
-        actions.append(GateItem.last_us.add(after_us) if follows else GateItem.last_us.set(after_us))
+        write = GateItem.last_us.add if taking.first_us is None else GateItem.last_us.set
+        actions.append(write(taking.last_us_after(0)))
     if change.guard is not None:
         actions.append(_set(GateItem.guard, change.guard.becomes))
     elif change.guard_if_absent is not None:
