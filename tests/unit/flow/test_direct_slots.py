@@ -173,13 +173,16 @@ def test_a_write_of_slots_and_tokens_whose_answer_is_lost_leaves_slots_and_takes
     assert permit.token.opens_at == NOON + 263
 
 
-def test_slots_of_a_gate_without_a_bucket_get_tokens_of_another_gate() -> None:
+def test_under_a_rate_a_gate_with_a_bucket_is_asked_first_and_another_one_when_that_is_full() -> None:
     scene = flow(64, rate=Rate(4, SECOND_MS))
     second = GATE._replace(number=1)
-    slots = asked(scene.gates(), 3)
-    assert slots is not None
-    assert (slots.size, scene.store.get(second).used) == (3, 3)
-    assert (used(scene), scene.store.get(GATE).last_us > 0) == (0, True)
+    taken(scene, 1)
+    assert (used(scene), scene.store.get(second).used) == (1, 0)
+    last_us = scene.gate().last_us
+    scene.hold(31)
+    taken(scene, 2)
+    assert (used(scene), scene.store.get(second).used) == (32, 2)
+    assert scene.gate().last_us > last_us, "the tokens are those of the first gate"
 
 
 def test_a_policy_that_was_never_written_gives_no_slot() -> None:

@@ -32,7 +32,7 @@ class Bucket:
     ) -> tuple[Token, ...] | None:
         """The tokens of one write; no token if it is refused, and None if the function does not try."""
         seen_us = self.gate.last_us if seen_us is None else seen_us
-        wants = taking(seen_us, rate, now, wanted, is_busy=is_busy)
+        wants = taking(seen_us, rate, now, wanted, None, is_busy=is_busy)
         if wants is None:
             return None
         after = GateChange(taking=wants).applied(self.gate)

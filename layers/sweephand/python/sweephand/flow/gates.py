@@ -34,7 +34,7 @@ from sweephand.model.gate import (
 from sweephand.model.gate_line import ENTRY_TRIGGERS_MAX, entries_of
 from sweephand.model.gate_message import GateMessage, Purpose
 from sweephand.model.job import JobKey
-from sweephand.model.policy import PermitName, Policy, PolicyKey, Priority, taking
+from sweephand.model.policy import PermitName, Policy, PolicyKey, Priority, buckets_of, taking
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.flow import FlowQueue, GateLines, GateStore, PolicyStore
@@ -257,6 +257,9 @@ class Gates:
         serves. Whoever gives slots back says so by leave().
         """
         names = [self.name_for(policy.key, policy, of) for _ in range(_GATES_ASKED)]
+        if policy.rate is not None:
+            # The first gates hold the buckets.
+            names[0] = names[0]._replace(number=names[0].number % len(buckets_of(policy.rate)))
         tried = (self._acquire(name, policy, wanted, due_at) for name in dict.fromkeys(names))
         return next(filter(None, tried), None)
 

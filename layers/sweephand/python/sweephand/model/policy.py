@@ -108,13 +108,7 @@ def buckets_of(rate: Rate) -> Sequence[Rate]:
 
 
 def taking(
-    last_us: int,
-    rate: Rate,
-    now: Instant,
-    wanted: int,
-    due_at: Instant | None = None,
-    *,
-    is_busy: bool = False,
+    last_us: int, rate: Rate, now: Instant, wanted: int, due_at: Instant | None, *, is_busy: bool = False
 ) -> Taking | None:
     """How to take up to `wanted` tokens whose slots begin within a second, and none before `due_at`.
 
