@@ -9,7 +9,7 @@ SOURCES := layers/sweephand/python/sweephand client/sweephand_client functions i
 IN_VENV := .venv/bin
 # The first seed of each kind of world, and the kinds of worlds with one policy.
 WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600000 3700000 3800000 5000000 6000000 7000000 10000000 10500000
-FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys
+FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys outages calm-outages
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run up down test sim verify bench bill capacity smoke smoke-aws size check lint types imports template format client-types lock sbom clean

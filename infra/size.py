@@ -47,17 +47,18 @@ class Size:
 
 #: No part is larger than this.
 CEILINGS: Final = {
-    # Policies that pause take 160 lines, limits for each key 420, and slots that are taken at once 270.
-    "package": Size(lines=30_280, modules=293, inner_imports=31),
-    "client": Size(lines=4_080, modules=42, inner_imports=0),
+    # Policies that pause take 160 lines, limits for each key 420, slots that are taken at once 270, and
+    # breakers 300.
+    "package": Size(lines=30_580, modules=295, inner_imports=31),
+    "client": Size(lines=4_090, modules=42, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too.
     "infra": Size(lines=5_910, modules=68, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
-    # Pauses, keys and slots that are taken at once are simulated: 2,200 lines.
-    "tests": Size(lines=82_110, modules=805, inner_imports=1),
+    # Pauses, keys, slots that are taken at once and breakers are simulated: 2,850 lines.
+    "tests": Size(lines=82_760, modules=810, inner_imports=1),
 }
 
 

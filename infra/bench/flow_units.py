@@ -23,7 +23,7 @@ from infra.bench.sqs import CountedSqs
 from infra.bench.wheelhouse import Wheelhouse
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.policy import PolicyKey, Rate
 from sweephand.runs.received import Received
 

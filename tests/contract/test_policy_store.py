@@ -2,13 +2,14 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, policy
 from tests.fakes.engines import Stores
 
 from sweephand.model.change import Change, FieldChange
-from sweephand.model.policy import Policy, PolicyKey, Rate
+from sweephand.model.policy import Breaker, Policy, PolicyKey, Rate
 from sweephand.ports.flow import PolicyStore
 
 MINE, OTHERS = "version000000001", "version000000002"
@@ -27,6 +28,9 @@ def policies(stores: Stores) -> PolicyStore:
         policy(rate=Rate(1, 86_400_000), deleted_at=NOON + 5),
         policy(paused_at=NOON + 5),
         policy(paused_at=NOON + 5, pause_reason=EVERY_CHARACTER),
+        policy(breaker=Breaker(10, 60_000)),
+        policy(breaker=Breaker(1, 5_000), failed=2, failing_since=NOON + 1),
+        policy(breaker=Breaker(1, 5_000), broken_at=NOON + 1, probe=OTHERS, probe_at=NOON + 2),
         policy(key=PolicyKey(EVERY_CHARACTER, EVERY_CHARACTER)),
         policy(change=Change(NOON, "key0000000000001", "created", MINE)),
         policy(
@@ -63,6 +67,63 @@ def test_a_write_that_is_repeated_succeeds_again(policies: PolicyStore) -> None:
     assert policies.put(policy(version=MINE), None)
     assert policies.put(policy(version=MINE), None)
     assert policies.put(policy(version=OTHERS), MINE)
+    assert policies.put(policy(version=OTHERS), MINE)
+
+
+def with_breaker(policies: PolicyStore, **changed: Any) -> PolicyKey:
+    written = policy(breaker=Breaker(10, 60_000), **changed)
+    assert policies.put(written, None)
+    return written.key
+
+
+def test_failures_are_counted_since_the_first_one_and_forgotten(policies: PolicyStore) -> None:
+    key = with_breaker(policies)
+    counted = [policies.count_failure(key, NOON + at) for at in (5, 7)]
+    assert [each and (each.failed, each.failing_since) for each in counted] == [(1, NOON + 5), (2, NOON + 5)]
+    assert policies.get(key) == counted[-1]
+    policies.forget_failures(key)
+    policies.forget_failures(key)
+    assert policies.get(key) == policy(breaker=Breaker(10, 60_000))
+
+
+def test_no_failure_is_counted_without_a_closed_breaker(policies: PolicyStore) -> None:
+    assert policies.count_failure(PolicyKey("default", "never"), NOON) is None
+    policies.forget_failures(PolicyKey("default", "never"))
+    assert policies.get(PolicyKey("default", "never")) is None
+    assert policies.put(policy(), None)
+    assert policies.count_failure(policy().key, NOON) is None
+    assert not policies.open_breaker(policy().key, "probe", NOON, NOON)
+    assert policies.get(policy().key) == policy()
+
+
+def test_a_breaker_is_opened_once_and_the_count_begins_anew(policies: PolicyStore) -> None:
+    key = with_breaker(policies)
+    policies.count_failure(key, NOON)
+    assert policies.open_breaker(key, "first", NOON + 9, NOON + 1)
+    assert policies.open_breaker(key, "first", NOON + 9, NOON + 1), "the SDK repeats a write"
+    assert not policies.open_breaker(key, "second", NOON + 10, NOON + 2)
+    assert policies.count_failure(key, NOON) is None
+    opened = policy(breaker=Breaker(10, 60_000), broken_at=NOON + 1, probe="first", probe_at=NOON + 9)
+    assert policies.get(key) == opened
+
+
+def test_a_probe_follows_the_one_that_is_stored_until_the_breaker_is_closed(policies: PolicyStore) -> None:
+    key = with_breaker(policies, broken_at=NOON, probe="first", probe_at=NOON + 9)
+    assert not policies.next_probe(key, "third", NOON + 30, replacing="second")
+    assert policies.next_probe(key, "second", NOON + 20, replacing="first")
+    assert policies.next_probe(key, "second", NOON + 20, replacing="first"), "the SDK repeats a write"
+    stored = policies.get(key)
+    assert stored is not None
+    assert (stored.probe, stored.probe_at, stored.broken_at) == ("second", NOON + 20, NOON)
+    for _ in range(2):
+        policies.close_breaker(key)
+        assert policies.get(key) == policy(breaker=Breaker(10, 60_000))
+    assert not policies.next_probe(key, "third", NOON + 30, replacing="second")
+
+
+def test_a_breaker_is_written_without_another_version(policies: PolicyStore) -> None:
+    key = with_breaker(policies)
+    policies.count_failure(key, NOON)
     assert policies.put(policy(version=OTHERS), MINE)
 
 

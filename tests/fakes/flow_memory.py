@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from operator import itemgetter
 
 from tests.fakes.memory_access import MemoryAdminChanges
@@ -67,6 +68,44 @@ class MemoryPolicies:
         seen = [self._policies[PolicyKey(namespace, name)] for name in names[:limit]]
         shown = tuple(each for each in seen if with_deleted or each.deleted_at is None)
         return Page(shown, names[limit - 1] if len(names) > limit else None)
+
+    def count_failure(self, key: PolicyKey, now: Instant) -> Policy | None:
+        with self._lock:
+            stored = self._policies.get(key)
+            if stored is None or stored.breaker is None or stored.probe is not None:
+                return None
+            since = now if stored.failing_since is None else stored.failing_since
+            counted = replace(stored, failed=stored.failed + 1, failing_since=since)
+            self._policies[key] = counted
+            return counted
+
+    def forget_failures(self, key: PolicyKey) -> None:
+        with self._lock:
+            if (stored := self._policies.get(key)) is not None:
+                self._policies[key] = replace(stored, failed=0, failing_since=None)
+
+    def open_breaker(self, key: PolicyKey, probe: str, at: Instant, now: Instant) -> bool:
+        with self._lock:
+            stored = self._policies.get(key)
+            if stored is None or stored.breaker is None or stored.probe is not None:
+                return stored is not None and stored.probe == probe
+            self._policies[key] = replace(
+                stored, failed=0, failing_since=None, broken_at=now, probe=probe, probe_at=at
+            )
+            return True
+
+    def next_probe(self, key: PolicyKey, probe: str, at: Instant, *, replacing: str) -> bool:
+        with self._lock:
+            stored = self._policies.get(key)
+            if stored is None or stored.probe != replacing:
+                return stored is not None and stored.probe == probe
+            self._policies[key] = replace(stored, probe=probe, probe_at=at)
+            return True
+
+    def close_breaker(self, key: PolicyKey) -> None:
+        with self._lock:
+            if (stored := self._policies.get(key)) is not None:
+                self._policies[key] = replace(stored, broken_at=None, probe=None, probe_at=None)
 
 
 class MemoryGates:

@@ -9,7 +9,7 @@ from tests.contract.builders import policy
 from tests.fakes.world import World
 
 from sweephand.base.instants import Instant
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.gate import GateName
 from sweephand.model.gate_message import GateMessage
 from sweephand.model.policy import PolicyKey

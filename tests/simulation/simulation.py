@@ -388,7 +388,7 @@ class Simulation:
         while not self._is_endless and scheduler.now <= enough_at + UNREST_MAX_MS:
             scheduler.run(max(enough_at, scheduler.now + MINUTE_MS))
             through = scheduler.now - MARGIN_MS
-            is_line_empty = self._flow.is_at_rest(through, self._chronicle)
+            is_line_empty = self._flow.is_at_rest(through, self._chronicle, self._queues)
             if is_line_empty and is_at_rest(self._queues, self._chronicle, self._calm_at, through):
                 return scheduler.now - MARGIN_MS, list(self._sqs.lost_newer())
         return scheduler.now - MARGIN_MS, ["no rest: messages of before the calm are still under way"]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, cast
 
 import typer
 
-from sweephand_client.commands.inputs import read_object, read_rate, read_whole_number
+from sweephand_client.commands.inputs import read_breaker, read_object, read_rate, read_whole_number
 from sweephand_client.commands.job import read_schedule, show_changes, show_occurrences
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import NotFoundError
@@ -35,12 +35,16 @@ def put_policy(
     by: Annotated[
         str | None, typer.Option(help="Each value has the limits by itself: host, job or label:NAME.")
     ] = None,
+    breaker: Annotated[
+        str | None,
+        typer.Option(help="After so many failures in a row triggers wait, with a probe each time, as 10/1m."),
+    ] = None,
     if_match: Annotated[str | None, typer.Option(help="Only if the policy has this revision.")] = None,
     if_absent: Annotated[
         bool, typer.Option("--if-absent", help="Only if the policy does not exist.")
     ] = False,
 ) -> None:
-    """Create or replace a policy. A limit that is left out is removed."""
+    """Create or replace a policy. A limit that is left out is removed, and so is the breaker."""
     policy: PolicyRequest = {}
     if max_concurrent is not None:
         policy["maxConcurrent"] = read_whole_number(max_concurrent)
@@ -48,6 +52,8 @@ def put_policy(
         policy["rate"] = read_rate(rate)
     if by is not None:
         policy["by"] = by
+    if breaker is not None:
+        policy["breaker"] = read_breaker(breaker)
     written = session.client.policies.put(
         session.namespace, name, policy, if_match=if_match, if_absent=if_absent
     )

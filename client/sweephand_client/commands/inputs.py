@@ -10,7 +10,7 @@ import typer
 
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
-from sweephand_client.openapi.requests import BatchRequest, PolicyRateRequest
+from sweephand_client.openapi.requests import BatchRequest, PolicyBreakerRequest, PolicyRateRequest
 
 #: The argument of each command about one job.
 JobName = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
@@ -69,6 +69,17 @@ def read_rate(text: str) -> PolicyRateRequest:
     if found is None or found[2] is None:
         raise InputError(f"{text!r} is no rate. Give a number and a time, as in --rate 100/1m.")
     return {"limit": int(found[1]), "per": found[2]}
+
+
+def read_breaker(text: str) -> PolicyBreakerRequest:
+    """The breaker of an option `FAILURES/TIME`. InputError for other text."""
+    found = _NUMBER_AND_TIME.fullmatch(text)
+    if found is None or found[2] is None:
+        raise InputError(
+            f"{text!r} is no breaker. Give a number of failures, and after which time a probe leaves, as in "
+            "--breaker 10/1m."
+        )
+    return {"failures": int(found[1]), "probeAfter": found[2]}
 
 
 def read_batch(text: str) -> BatchRequest:

@@ -105,7 +105,7 @@ class WholeJobResponse(JobResponse):
     """A job with its data, its last run and the state of its policy."""
 
     data: NotRequired[Any]
-    policyBlock: NotRequired[Literal["paused", "missing", "off"]]
+    policyBlock: NotRequired[Literal["paused", "broken", "missing", "off"]]
     lastRun: RunResponse | None
 
 

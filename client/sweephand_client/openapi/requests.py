@@ -285,12 +285,20 @@ class PolicyRateRequest(TypedDict):
     per: str
 
 
+class PolicyBreakerRequest(TypedDict):
+    """When triggers wait because the consumer is out of order."""
+
+    failures: int
+    probeAfter: str
+
+
 class PolicyRequest(TypedDict):
     """The limits that the triggers of all jobs of a policy share."""
 
     maxConcurrent: NotRequired[int | None]
     rate: NotRequired[PolicyRateRequest | None]
     by: NotRequired[str | None]
+    breaker: NotRequired[PolicyBreakerRequest | None]
 
 
 class NamespaceLimitsRequest(TypedDict):

@@ -18,6 +18,13 @@ class PolicyRateResponse(TypedDict):
     per: str
 
 
+class PolicyBreakerResponse(TypedDict):
+    """When triggers wait because the consumer is out of order."""
+
+    failures: int
+    probeAfter: str
+
+
 class PolicyResponse(TypedDict):
     """A flow policy as a list shows it."""
 
@@ -27,10 +34,13 @@ class PolicyResponse(TypedDict):
     maxConcurrent: NotRequired[int]
     rate: NotRequired[PolicyRateResponse]
     by: NotRequired[str]
+    breaker: NotRequired[PolicyBreakerResponse]
     effectiveMaxConcurrent: int
-    state: Literal["active", "paused"]
+    state: Literal["active", "paused", "broken"]
     pausedAt: NotRequired[str]
     pauseReason: NotRequired[str]
+    brokenAt: NotRequired[str]
+    nextProbeAt: NotRequired[str]
     createdAt: str
     updatedAt: str
 

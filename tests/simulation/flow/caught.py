@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from tests.simulation.flow import test_promises, test_returns, test_seeds
 from tests.simulation.flow.many import Kind
 from tests.unit.flow import (
+    test_breaker,
     test_forward,
     test_gates,
     test_held_slots,
@@ -45,6 +46,12 @@ def _by(test: Callable[..., None], *arguments: object, **named: object) -> Shown
 #: The seeds that `python -m tests.simulation.flow.mutations` found.
 CAUGHT: Final = {
     "nobody is called for a new entry": Seed(0, "calm"),
+    "a probe without a next one": Seed(0, "calm-outages"),
+    "a breaker that opens without a message": Seed(0, "calm-outages"),
+    "a success that forgets no failures": Seed(0, "calm-outages"),
+    "an open breaker whose gates keep their shares": Seed(0, "calm-outages"),
+    "a breaker that never opens": Seed(0, "calm-outages"),
+    "a probe that takes more slots": Seed(0, "calm-outages"),
     "keys that share one gate": Seed(0, "calm-keys"),
     "a key that is computed from what the job was": Seed(2, "calm-keys"),
     "a key that is not listed": Seed(0, "calm-keys"),
@@ -180,4 +187,14 @@ SHOWN: Final = {
         test_keys.test_a_place_that_another_guard_has_written_is_not_removed
     ),
     "a guard of a paused key that goes on": _by(test_paused_keys.test_the_guard_of_a_paused_key_rests),
+    "a probe that leaves whatever its id": _by(test_breaker.test_a_probe_that_comes_twice_leaves_once),
+    "a breaker that closes and tells nobody": _by(
+        test_breaker.test_a_probe_that_finds_the_breaker_closed_has_each_gate_looked_after
+    ),
+    "a breaker that opens at once": _by(
+        test_breaker.test_it_opens_after_enough_failures_in_a_row_over_a_second_and_the_rest_waits
+    ),
+    "a probe that fails and counts as an attempt": _by(
+        test_breaker.test_a_probe_that_fails_uses_no_attempt_and_the_next_one_is_under_way
+    ),
 }

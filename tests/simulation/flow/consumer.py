@@ -54,6 +54,8 @@ class Consumer:
         self.keys: dict[object, str | None] = {}
         #: When each function has read the jobs for the last time, and which were paused.
         self._read: dict[MachineClock, tuple[Instant, Mapping[int, Instant]]] = {}
+        #: Says of a permit whether its request, which began then, finds the consumer in order.
+        self.outages: Callable[[Permit, Instant], bool] | None = None
         self.triggers: dict[str, Waiting] = {}
         #: The requests that are open, with the ids of their triggers.
         self.open: dict[object, str] = {}
@@ -124,7 +126,7 @@ class Consumer:
             platform.figures["duplicates"] += 1
         waiting.begun = max(waiting.begun, message.attempt)
         waiting.begun_at = waiting.begun_at or scheduler.now
-        request = object()
+        request, began_at = object(), scheduler.now
         mine.add(request)
         self.open[request] = message.trigger.id
         self.keys[request] = permit.name.key
@@ -138,7 +140,16 @@ class Consumer:
         finally:
             self.open.pop(request, None)
             self.keys.pop(request, None)
-        if platform.mishaps and platform.random.random() < 0.1 and message.attempt < 4:
+        return self._answered(message, permit, waiting, began_at)
+
+    def _answered(self, message: TriggerMessage, permit: Permit, waiting: Waiting, began_at: Instant) -> bool:
+        """What becomes of a trigger whose request began then. False if the attempt does not count."""
+        platform = self._platform
+        is_out = self.outages is not None and not self.outages(permit, began_at)
+        if permit.was_in_vain:
+            waiting.begun = message.attempt - 1
+            return False
+        if is_out or (platform.mishaps and platform.random.random() < 0.1 and message.attempt < 4):
             self._retry(message, waiting)
         return True
 

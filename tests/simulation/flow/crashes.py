@@ -7,7 +7,7 @@ from tests.simulation.flow.world import FlowWorld
 from tests.simulation.world.processes import Process
 
 from sweephand.base.instants import SECOND_MS
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.gate import Changed, GateChange, GateName, server_slots_of
 
 #: A function crashes so long after the backlog has come.

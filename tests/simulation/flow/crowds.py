@@ -7,7 +7,7 @@ from tests.simulation.flow.platform import NOON
 from tests.simulation.flow.world import FlowWorld
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 
 #: How often the world is looked at.
 _SAMPLE_MS: Final = 100

@@ -12,7 +12,7 @@ from tests.simulation.flow.platform import NOON
 from tests.simulation.flow.world import FlowWorld
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.gate import GateName
 from sweephand.model.gate_line import Entry, LineTop
 from sweephand.model.policy import Policy, PolicyKey

@@ -10,7 +10,7 @@ from tests.simulation.flow.tenants import BY, Tenants
 from tests.simulation.flow.world import FlowWorld
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.policy import PRIORITIES, Rate
 
 #: None of the jobs shares its key with another one.

@@ -7,7 +7,7 @@ from tests.simulation.flow.platform import NOON
 from tests.simulation.flow.world import FlowWorld
 
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 
 #: The consumer answers after half a second, a fifth more or less.
 _ANSWER_MS: Final = (400, 600)

@@ -1,20 +1,33 @@
 """Runs many seeds of worlds with one policy on all cores."""
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
-from typing import Final, Literal, assert_never, get_args
+from typing import Final, Literal, get_args
 
 from tests.simulation.flow.keyed import run_keyed
+from tests.simulation.flow.outages import run_outages
 from tests.simulation.flow.seeds import CHANGING_RATES, run, run_calm
 from tests.simulation.flow.world import FlowWorld
 
 #: Clocks differ in the usual worlds. In the others they agree, or the policy changes its rates, or the stack
 #: has few flow functions, or nothing goes wrong. In those with pauses, the policy is paused and resumed. In
-#: those with keys, it has `by`.
-Kind = Literal["usual", "agree", "rates", "few", "calm", "pauses", "calm-pauses", "keys", "calm-keys"]
+#: those with keys, it has `by`. In those with outages, it has a breaker.
+Kind = Literal[
+    "usual",
+    "agree",
+    "rates",
+    "few",
+    "calm",
+    "pauses",
+    "calm-pauses",
+    "keys",
+    "calm-keys",
+    "outages",
+    "calm-outages",
+]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 #: How many seeds a process takes at once.
@@ -53,18 +66,19 @@ def outcome_of(seed: int, kind: Kind) -> Outcome:
 
 def world_of(seed: int, kind: Kind) -> FlowWorld:
     """The world of a seed at its end."""
-    match kind:
-        case "usual" | "pauses":
-            return run(seed, has_pauses=kind == "pauses")
-        case "agree":
-            return run(seed, clocks_differ=False)
-        case "rates":
-            return run(seed, CHANGING_RATES)
-        case "few":
-            return run(seed, functions_max=_FEW + seed % 3)
-        case "calm" | "calm-pauses":
-            return run_calm(seed, has_pauses=kind == "calm-pauses")
-        case "keys" | "calm-keys":
-            return run_keyed(seed, is_calm=kind == "calm-keys")
-        case _:
-            assert_never(kind)
+    return _RUNS[kind](seed)
+
+
+_RUNS: Final[Mapping[Kind, Callable[[int], FlowWorld]]] = {
+    "usual": run,
+    "agree": partial(run, clocks_differ=False),
+    "rates": partial(run, rates=CHANGING_RATES),
+    "few": lambda seed: run(seed, functions_max=_FEW + seed % 3),
+    "calm": run_calm,
+    "pauses": partial(run, has_pauses=True),
+    "calm-pauses": partial(run_calm, has_pauses=True),
+    "keys": partial(run_keyed, is_calm=False),
+    "calm-keys": partial(run_keyed, is_calm=True),
+    "outages": partial(run_outages, is_calm=False),
+    "calm-outages": partial(run_outages, is_calm=True),
+}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
+from tests.simulation.flow.broken_breakers import OF_BREAKERS
 from tests.simulation.flow.broken_gates import OF_GATES
 from tests.simulation.flow.broken_keys import OF_KEYS
 from tests.simulation.flow.broken_turns import OF_TURNS
@@ -24,9 +25,11 @@ _SEARCHED: Final[Sequence[tuple[Kind, int]]] = (
     ("calm-keys", 50),
     ("calm-pauses", 50),
     ("pauses", 50),
+    ("calm-outages", 30),
+    ("outages", 50),
 )
 
-MUTATIONS: Final = OF_GATES | OF_TURNS | OF_KEYS
+MUTATIONS: Final = OF_GATES | OF_TURNS | OF_KEYS | OF_BREAKERS
 
 
 def main(wanted: list[str], first: int = 0) -> None:

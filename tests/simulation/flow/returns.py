@@ -9,7 +9,7 @@ from tests.simulation.world.processes import MachineClock
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.flow.permit import Permit
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.trigger import LineWait, TriggerMessage
 
 #: The function stands still for so long. Its lease of the entry lasts for longer.

@@ -11,7 +11,7 @@ from tests.simulation.flow.platform import NOON
 from tests.simulation.flow.world import FlowWorld
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.policy import PRIORITIES, Rate
 
 #: Triggers come for this long. Then everything is calm, and what waits has to be delivered.

@@ -24,7 +24,8 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.flow.forward import Forward
 from sweephand.flow.gates import Gates
 from sweephand.flow.server import Server
-from sweephand.jobs.policies import PolicyLimits, PolicyWriter
+from sweephand.jobs.policies import PolicyWriter
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.jobs.policy_reader import PolicyReader
 from sweephand.model.definition import Definition
 from sweephand.model.gate import GateName

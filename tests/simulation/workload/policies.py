@@ -16,7 +16,7 @@ from tests.simulation.world.faults import stream
 from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.policy import PRIORITIES, PolicyKey, Rate
 
 #: The jobs of these seeds have policies.

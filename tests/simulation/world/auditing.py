@@ -35,8 +35,11 @@ _UNWRITTEN_MS: Final = 5 * MINUTE_MS
 #: What is due within this went to the queue when a job was armed, by whatever clock; a whole bucket is spare.
 _ARMED_MS: Final = 390 * SECOND_MS + MINUTE_MS
 
-#: So long, the operator audits again until a lost timer is found. If it is not, the oracle finds it.
+#: So long, the operator audits again until a lost timer is found. If it is not, the oracle finds it. After a
+#: while, no fault happens any more at the calls of the audit: once the timer would be due, no audit can be
+#: certain of its loss.
 _PATIENCE_MS: Final = 6 * MINUTE_MS
+_FAULTS_MS: Final = 2 * MINUTE_MS
 
 
 class Auditing:
@@ -90,7 +93,8 @@ class Auditing:
             if following is not None:
                 self._scheduler.call_at(self._scheduler.now + _AGAIN_MS, partial(self._ask, following))
 
-        self._functions.operate(self._calls, ask, answered)
+        goes_well = bool(self._lost) and self._scheduler.now > self._lost_at + _FAULTS_MS
+        self._functions.operate(self._calls, ask, answered, goes_well=goes_well)
 
     def _lose(self) -> None:
         """Lose the timers of one job, if there is one of which an audit can be certain."""

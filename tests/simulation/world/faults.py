@@ -257,6 +257,9 @@ class Troubles:
         return replace(self, delivering=_OVER_WEEKS)
 
 
+UNTROUBLED: Final = Troubles(dict.fromkeys(KINDS, 0.0))
+
+
 class RoleFaults:
     """How often each kind of fault happens at calls of one role."""
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.simulation.traces.chronicle import Chronicle, FlowStores
 from tests.simulation.workload.policies import POLICY
+from tests.simulation.world.delivery_queues import DeliveryQueues
 from tests.simulation.world.gate import Gate
 from tests.simulation.world.machines import Fleet
 from tests.simulation.world.processes import LIMITS_MS, NEVER, Process, Scheduler
@@ -13,7 +14,8 @@ from tests.simulation.world.sqs import Sqs
 
 from sweephand.base.errors import ConflictError, NotFoundError, StoreError, UnavailableError
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.jobs.policies import PolicyLimits, PolicyWriter
+from sweephand.jobs.policies import PolicyWriter
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.gate import GateName
 from sweephand.model.gate_message import GateMessage, encode_gate_message
 from sweephand.model.policy import Policy
@@ -147,26 +149,30 @@ class FlowFunctions:
         policy = Policy(POLICY, "first", limits.concurrent_max, limits.rate, now, now, by=limits.by)
         assert self._stores.policies.put(policy, None)
 
-    def is_at_rest(self, through: Instant, chronicle: Chronicle) -> bool:
+    def is_at_rest(self, through: Instant, chronicle: Chronicle, queues: DeliveryQueues) -> bool:
         """Whether nothing that is due by then waits in the line, other than what is not owed.
 
         Nobody owes a trigger of a job that is gone. Nobody owes a trigger that fell due after a client paused
         its job or replaced its revision. A sweeper that was killed left such an entry without a work message.
         The next sweeper of that page finds that nobody owes the trigger, so it calls nobody to the line.
 
-        A function that crashed may have left a copy of a delivered trigger in the line of a key, without a
-        guard. It stays there until another trigger of that key comes.
+        A function that crashed may have left a copy of a trigger in the line of a key, without a guard. It
+        stays there until another trigger of that key comes. The trigger itself was delivered, or it is in the
+        delivery queue because its job is paused.
         """
+        elsewhere = self._watch.left | {
+            (each.trigger.id, each.attempt) for each in queues.messages() if isinstance(each, TriggerMessage)
+        }
         return all(
-            each.not_before > through or _is_not_owed(each.trigger, chronicle) or self._is_copy(name, each)
+            each.not_before > through
+            or _is_not_owed(each.trigger, chronicle)
+            or ((each.trigger.id, each.attempt) in elsewhere and self._is_left_copy(name))
             for name, entry in self._stores.lines.everything()
             for each in entry.messages
         )
 
-    def _is_copy(self, name: GateName, message: TriggerMessage) -> bool:
-        if name.key is None or self._stores.gates.get(name).guard is not None:
-            return False
-        return (message.trigger.id, message.attempt) in self._watch.left
+    def _is_left_copy(self, name: GateName) -> bool:
+        return name.key is not None and self._stores.gates.get(name).guard is None
 
     def change(self, limits: PolicyLimits | None) -> None:
         """Let an operator write the policy, or delete it, until it is done or something else is wanted."""
@@ -185,7 +191,7 @@ class FlowFunctions:
                 at = self._scheduler.now + _AGAIN_MS
                 self._scheduler.call_at(at, partial(self._change, limits, number, tries + 1))
 
-        self._write(write, again, tries)
+        self._write(write, again, number, tries)
 
     def switch(self, *, pauses: bool) -> None:
         """Let an operator pause the policy or resume it, until it is done or something else is wanted."""
@@ -204,13 +210,20 @@ class FlowFunctions:
                 at = self._scheduler.now + _AGAIN_MS
                 self._scheduler.call_at(at, partial(self._switch, number, tries + 1, pauses=pauses))
 
-        self._write(write, again, tries)
+        self._write(write, again, -number, tries)
 
     def _write(
-        self, write: Callable[[PolicyWriter, Instant], None], again: Callable[[], None], tries: int
+        self,
+        write: Callable[[PolicyWriter, Instant], None],
+        again: Callable[[], None],
+        number: int,
+        tries: int,
     ) -> None:
-        """Write the policy once. Nothing is to be written if it is deleted."""
-        process = self._make_process("api", lambda _: again(), self._scheduler.now, tries)
+        """Write the policy once. Nothing is to be written if it is deleted.
+
+        Two processes that begin at one instant need other numbers: otherwise they draw the same ids.
+        """
+        process = self._make_process("api", lambda _: again(), self._scheduler.now, number, tries)
         api, clock = self._fleet.api(process.machine), self._fleet.clock(process.machine)
 
         def body() -> None:

@@ -11,7 +11,7 @@ from tests.simulation.traces.trace import LimitSet, Verb
 from tests.simulation.workload.limits import Limits
 from tests.simulation.world.deliveries import Deliveries
 from tests.simulation.world.delivery_queues import DeliveryQueues
-from tests.simulation.world.faults import Role, Troubles, mixed
+from tests.simulation.world.faults import UNTROUBLED, CallFaults, Role, RoleFaults, Troubles, mixed
 from tests.simulation.world.flow_functions import FlowFunctions
 from tests.simulation.world.gate import RECEIVES, Gate
 from tests.simulation.world.machines import Fleet
@@ -171,10 +171,20 @@ class Functions:
         self._scheduler.start(process, body)
 
     def operate(
-        self, number: int, ask: Callable[[Services], None], answered: Callable[[Exception | str | None], None]
+        self,
+        number: int,
+        ask: Callable[[Services], None],
+        answered: Callable[[Exception | str | None], None],
+        *,
+        goes_well: bool = False,
     ) -> None:
-        """Serve a request of the operator, whose own the `number` is. `answered` is called as by api()."""
+        """Serve a request of the operator, whose own the `number` is. `answered` is called as by api().
+
+        If it `goes_well`, no fault happens at its calls.
+        """
         process = self._process("api", answered, _OPERATOR, number)
+        if goes_well:
+            process.faults = CallFaults(process.faults.code, RoleFaults("api", UNTROUBLED))
         api = self._fleet.api(process.machine)
 
         def body() -> None:

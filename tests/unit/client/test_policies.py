@@ -51,6 +51,14 @@ def test_policies_are_listed_with_what_is_in_use_and_what_waits(busy: CommandLin
     assert [each["waitingSince"] for each in found] == [None, "2026-11-21T11:59:57.500Z"]
 
 
+def test_a_breaker_is_written_and_a_text_that_is_none_is_refused(sweephand: CommandLine) -> None:
+    sweephand.ok("policy", "put", "mail", "--max-concurrent", "50", "--breaker", "10/1m")
+    shown = sweephand.ok("policy", "get", "mail", "--json").json
+    assert shown["breaker"] == {"failures": 10, "probeAfter": "1m"}
+    refused = sweephand.run("policy", "put", "mail", "--max-concurrent", "50", "--breaker", "10")
+    assert (refused.code, "as in --breaker 10/1m" in refused.err) == (2, True)
+
+
 def test_a_list_of_policies_without_their_use_is_one_call(busy: CommandLine) -> None:
     busy.server.requests.clear()
     columns, idle, mail = lines(busy)

@@ -45,7 +45,11 @@ def true(*_: object) -> bool:
 
 @dataclass
 class Flow:
-    """The stores, and what the consumer was asked. `during` says what a delivery returns, or does first."""
+    """The stores, and what the consumer was asked. `during` says what a delivery returns, or does first.
+
+    `connecting` is called while the connection of a request is made. While the consumer `is_out`, it answers
+    503.
+    """
 
     clock: HandClock = field(default_factory=HandClock)
     ids: CountingIds = field(default_factory=CountingIds)
@@ -60,6 +64,8 @@ class Flow:
     request_ms: int = 100
     acknowledged: int = 0
     during: Callable[[TriggerMessage, Permit], bool | LineWait] = true
+    connecting: Callable[[], None] = lambda: None
+    is_out: bool = False
     announce: Callable[[str], None] = lambda _: None
     _open: int = 0
     _threads: list[Callable[[], object]] = field(default_factory=list)
@@ -106,6 +112,7 @@ class Flow:
         self.announce("before consumer.deliver")
         if self.clock.time + self.request_ms > deadline:
             return False
+        self.connecting()
         permit.wait()
         if not permit.may_leave():
             return False
@@ -113,7 +120,8 @@ class Flow:
         self.open_max = max(self.open_max, self._open)
         self.delivered.append(message)
         self.clock.time += self.request_ms
-        became = self.during(message, permit)
+        permit.met_outage = self.is_out
+        became = False if permit.was_in_vain else self.during(message, permit)
         self._open -= 1
         self.announce("after consumer.deliver")
         return became

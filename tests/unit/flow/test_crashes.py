@@ -4,15 +4,16 @@ from collections.abc import Callable
 from itertools import count
 
 import pytest
-from tests.contract.builders import job, trigger_message
+from tests.contract.builders import NOON, job, trigger_message
 from tests.fakes.faults import Killed
-from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, triggers
+from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, store_job, triggers
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import GUARD_MS, HOLDER_MS
 from sweephand.flow.permit import Permit
 from sweephand.model.gate import GateName
-from sweephand.model.policy import Policy, Rate
+from sweephand.model.gate_message import GateMessage
+from sweephand.model.policy import Breaker, Policy, Rate
 from sweephand.model.trigger import LineWait, TriggerMessage
 
 VISIBILITY_MS = 100_000
@@ -71,13 +72,22 @@ def guarded() -> Flow:
     return scene
 
 
+def probed() -> Flow:
+    """The breaker is open, and the consumer answers again."""
+    scene = flow(64, breaker=Breaker(3, 60_000))
+    store_job(scene, "backup", KEY.name)
+    scene.policies.open_breaker(KEY, "probe", NOON, NOON)
+    scene.queue.send(GateMessage("probe", *KEY, 0, NOON, "probe"), 0)
+    return enqueued(scene)
+
+
 def policy_of(scene: Flow) -> Policy:
     found = scene.policies.get(KEY)
     assert found is not None
     return found
 
 
-SCENES = pytest.mark.parametrize("made", [one_turn, time_up, stolen, rated, lowered, guarded])
+SCENES = pytest.mark.parametrize("made", [one_turn, time_up, stolen, rated, lowered, guarded, probed])
 
 
 def first_message(scene: Flow) -> None:
@@ -130,6 +140,7 @@ def test_every_trigger_is_delivered_and_every_slot_is_free_whatever_call_ends_a_
         for gate in range(2):
             assert scene.gate(gate).used <= 0 or scene.gate(gate).expired(scene.clock.time), call
             assert scene.gate(gate).guard is None, call
+        assert policy_of(scene).probe is None, call
 
 
 def test_a_function_that_fails_gives_its_slots_back_and_calls() -> None:

@@ -201,6 +201,17 @@ def test_a_trigger_that_begins_after_the_policy_has_changed_waits_in_the_line() 
     assert slots.take() is None
 
 
+def test_a_request_whose_connection_outlasts_a_pause_does_not_leave() -> None:
+    scene = flow(8)
+    _, [permit, other] = taken(scene, 2)
+    permit.wait()
+    assert permit.may_leave()
+    scene.pause()
+    scene.clock.time += SECOND_MS
+    other.wait()
+    assert not other.may_leave()
+
+
 def test_each_key_has_slots_of_its_own() -> None:
     scene = flow(1, by="label:tenant")
     waits = [

@@ -1,8 +1,10 @@
 """The right to make one request under a policy (flow/permit.py)."""
 
+from collections.abc import Callable
+
 import pytest
 from tests.contract.builders import NOON
-from tests.unit.flow.scene import KEY, Flow, flow
+from tests.unit.flow.scene import KEY, Flow, flow, true
 
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS
 from sweephand.flow.held_slots import HeldSlots, held_by_run
@@ -13,8 +15,10 @@ from sweephand.model.policy import PermitName
 UNTIL = NOON + 180_000
 
 
-def permit(scene: Flow, slots: HeldSlots, token: Token | None = None) -> Permit:
-    return Permit(slots, "request", token, store=scene.store, clock=scene.clock)
+def permit(
+    scene: Flow, slots: HeldSlots, token: Token | None = None, is_in_force: Callable[[], bool] = true
+) -> Permit:
+    return Permit(slots, "request", token, is_in_force=is_in_force, store=scene.store, clock=scene.clock)
 
 
 def test_a_request_without_a_rate_may_leave_while_its_holder_lasts() -> None:
@@ -37,6 +41,14 @@ def test_a_request_under_a_rate_leaves_in_its_slot_or_not_at_all(at: int, *, lea
     assert made.may_leave() is leaves
     scene.clock.time = NOON + 120
     assert made.may_leave() is leaves, "once it may not, it never may"
+
+
+def test_a_request_does_not_leave_whose_policy_is_not_in_force_when_its_connection_is_there() -> None:
+    scene = flow()
+    made = permit(scene, scene.slots(1), is_in_force=lambda: False)
+    made.wait()
+    assert not made.may_leave()
+    assert made.was_refused
 
 
 def test_a_run_that_has_the_slot_may_leave_when_the_function_has_none_any_more() -> None:

@@ -33,6 +33,34 @@ def test_a_trigger_that_has_to_wait_elsewhere_stands_there_before_its_entry_goes
     assert (name.policy, entry.priority, entry.messages) == (OTHER, "high", (waits,))
 
 
+def test_a_request_whose_connection_outlasts_a_pause_does_not_leave_and_its_trigger_waits() -> None:
+    scene = flow()
+    scene.put(*triggers(1))
+
+    def connecting() -> None:
+        scene.pause()
+        scene.clock.time += 30_000
+        scene.others_work()
+
+    scene.connecting = connecting
+    scene.handle()
+    assert (scene.delivered, len(scene.waiting()), scene.gate().used) == ([], 1, 0)
+
+
+def test_a_request_leaves_whose_connection_takes_long_under_a_policy_that_goes_on() -> None:
+    scene = flow()
+    scene.put(*triggers(1))
+
+    def connecting() -> None:
+        scene.limit(3)
+        scene.clock.time += 30_000
+        scene.others_work()
+
+    scene.connecting = connecting
+    scene.handle()
+    assert (len(scene.delivered), scene.waiting(), scene.gate().used) == (1, [], 0)
+
+
 def test_an_asynchronous_run_keeps_its_slot_after_the_function_has_left() -> None:
     scene = flow(1)
     scene.put(*triggers(1))

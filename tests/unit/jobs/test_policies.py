@@ -11,10 +11,11 @@ from tests.fakes.world import NOON, World
 from sweephand.base.errors import ConflictError, NotFoundError, PreconditionError, UnavailableError
 from sweephand.base.timing import API_LIMIT_MS, POLICY_CHANGE_MS, REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.change_history import PolicyChangeHistory
-from sweephand.jobs.policies import PolicyLimits, PolicyWritten
+from sweephand.jobs.policies import PolicyWritten
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.change import Change, FieldChange
 from sweephand.model.gate_message import GateMessage
-from sweephand.model.policy import Policy, PolicyKey, Rate
+from sweephand.model.policy import Breaker, Policy, PolicyKey, Rate
 
 MAILER = PolicyKey("ns", "mailer")
 PAST_THE_COMMIT_MS = API_LIMIT_MS + POLICY_CHANGE_MS
@@ -27,10 +28,14 @@ def flow_world() -> World:
 
 
 def put(
-    world: World, concurrent_max: int | None = 5, rate: Rate | None = None, **options: Any
+    world: World,
+    concurrent_max: int | None = 5,
+    rate: Rate | None = None,
+    breaker: Breaker | None = None,
+    **options: Any,
 ) -> PolicyWritten:
     writer = world.api().policy_writer
-    limits = PolicyLimits(concurrent_max, rate)
+    limits = PolicyLimits(concurrent_max, rate, breaker=breaker)
     return writer.put(MAILER, limits, **{"who": "ann", "requested_at": world.api_clock.now(), **options})
 
 
@@ -178,6 +183,27 @@ def test_a_put_changes_the_limit_of_a_paused_policy_and_leaves_it_paused() -> No
     assert (changed.outcome, changed.policy.paused_at) == ("replaced", NOON)
     assert (changed.policy.pause_reason, changed.policy.gates, changed.policy.share(0)) == ("tonight", 3, 0)
     assert resume(world).share(0) == 32
+
+
+def test_an_open_breaker_stays_open_when_the_limit_changes_and_closes_when_there_is_none() -> None:
+    world = flow_world()
+    put(world, breaker=Breaker(3, 60_000))
+    world.policies.open_breaker(MAILER, "probe", NOON + 60_000, NOON)
+    changed = put(world, 70, breaker=Breaker(5, 90_000)).policy
+    assert (changed.broken_at, changed.probe, changed.probe_at) == (NOON, "probe", NOON + 60_000)
+    assert (changed.breaker, changed.gates, changed.share(0)) == (Breaker(5, 90_000), 3, 0)
+    assert pause(world).probe == resume(world).probe == "probe"
+    world.flow_queue.sent.clear()
+    assert put(world, 70).policy.probe is None
+    assert stored(world).share(0) > 0
+    assert len(world.flow_queue.sent) == 2, "each gate is looked after"
+
+
+def test_the_counts_of_a_breaker_survive_no_other_limit() -> None:
+    world = flow_world()
+    put(world, breaker=Breaker(3, 60_000))
+    world.policies.count_failure(MAILER, NOON)
+    assert put(world, 6, breaker=Breaker(3, 60_000)).policy.failed == 0
 
 
 def test_a_paused_policy_is_not_deleted() -> None:

@@ -19,7 +19,7 @@ from tests.fakes.policies import (
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS, GUARD_MS
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.attempt import Answer
 from sweephand.model.gate import Gate
 from sweephand.model.policy import Rate

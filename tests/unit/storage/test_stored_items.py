@@ -14,7 +14,7 @@ from sweephand.model.change import Change, FieldChange, Former
 from sweephand.model.definition import CatchUpPolicy, Definition
 from sweephand.model.job import Revision
 from sweephand.model.namespace import AllowedTargets, NamespaceDefaults, NamespaceLimits, NamespaceSettings
-from sweephand.model.policy import PermitName, Rate
+from sweephand.model.policy import Breaker, PermitName, Rate
 from sweephand.model.run import Flag
 from sweephand.model.run_id import Counts, Demand, RunName
 from sweephand.model.secret import Secret, SecretKey, SigningSecret
@@ -130,6 +130,12 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             pause_reason="\ud800",
             change=CHANGE,
             by="host",
+            breaker=Breaker(3, 60_000),
+            failed=2,
+            failing_since=NOON,
+            broken_at=NOON,
+            probe="probe",
+            probe_at=NOON,
         ),
     ),
     "change by an admin": (

@@ -8,7 +8,7 @@ from tests.fakes.world import NOON, World
 from tests.unit.runs.explain.ways import explained, with_policy
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, Instant
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.job import EARLIER_REVISIONS_MAX
 from sweephand.model.policy import PolicyKey, Rate
 

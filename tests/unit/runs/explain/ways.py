@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import MINUTE_MS, Instant, from_datetime
-from sweephand.jobs.policies import PolicyLimits, PolicyWriter
+from sweephand.jobs.policies import PolicyWriter
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.attempt import Answer
 from sweephand.model.policy import PolicyKey
 from sweephand.model.timer import Heartbeat

@@ -16,7 +16,7 @@ from tests.unit.runs.explain.ways import (
 )
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.attempt import Answer
 from sweephand.model.policy import Rate
 

@@ -7,6 +7,9 @@ from tests.fakes.http_events import JOB, READER, WRITER, Answered, Client, docum
 from tests.fakes.policies import nobody_serves
 from tests.fakes.world import World
 
+from sweephand.base.instants import rfc3339
+from sweephand.model.policy_names import PolicyKey
+
 URL = "/v1/namespaces/ns/policies/mailer"
 LIST = "/v1/namespaces/ns/policies"
 
@@ -83,6 +86,17 @@ def test_a_policy_without_a_limit_of_concurrency_shows_what_the_stack_can_reach(
             for by in ("", "hosts", "Host", "label", "label:", "label:a:b", "label:" + "n" * 129, 5, ["job"])
         ),
         ({"maxConcurrent": 0, "by": "labels:a"}, ["/maxConcurrent", "/by"]),
+        ({"breaker": {"failures": 1, "probeAfter": "1m"}}, [""]),
+        ({"maxConcurrent": 5, "by": "job", "breaker": {"failures": 1, "probeAfter": "1m"}}, ["/breaker"]),
+        ({"maxConcurrent": 5, "breaker": {}}, ["/breaker/failures", "/breaker/probeAfter"]),
+        *(
+            ({"maxConcurrent": 5, "breaker": {"failures": count, "probeAfter": "1m"}}, ["/breaker/failures"])
+            for count in (0, 1_001, "10", 1.5)
+        ),
+        *(
+            ({"maxConcurrent": 5, "breaker": {"failures": 1, "probeAfter": after}}, ["/breaker/probeAfter"])
+            for after in ("4s", "24h1s", "soon", 60)
+        ),
         ([], [""]),
     ],
 )
@@ -107,6 +121,23 @@ def test_a_policy_shows_by_what_it_counts_and_not_what_all_its_keys_use(by: str)
     assert not shown.keys() & {"inUse", "waiting", "waitingIsExact", "waitingSince"}
     assert put(to, {"maxConcurrent": 5}).json.keys() == shown.keys() - {"by"}
     assert "by" not in to.send("GET", LIST).json["items"][0]
+
+
+def test_a_policy_shows_its_breaker_and_since_when_it_is_open() -> None:
+    world = policy_world()
+    to = Client(world)
+    written = put(to, {"maxConcurrent": 5, "breaker": {"failures": 10, "probeAfter": "90s"}}).json
+    assert written["breaker"] == {"failures": 10, "probeAfter": "90s"}
+    assert (written["state"], "brokenAt" in written, "nextProbeAt" in written) == ("active", False, False)
+    at = world.clock.time
+    assert world.policies.open_breaker(PolicyKey("ns", "mailer"), "probe", at + 90_000, at)
+    shown = to.send("GET", URL).json
+    assert (shown["state"], shown["rev"]) == ("broken", written["rev"])
+    assert (shown["brokenAt"], shown["nextProbeAt"]) == (rfc3339(at), rfc3339(at + 90_000))
+    world.put("mail", dueTime="10s", policy="mailer")
+    assert to.send("GET", "/v1/namespaces/ns/jobs/mail").json["policyBlock"] == "broken"
+    paused = to.send("POST", f"{URL}/pause").json
+    assert (paused["state"], paused["brokenAt"]) == ("paused", shown["brokenAt"])
 
 
 def test_keys_of_a_policy_that_wait_are_listed_in_pages() -> None:

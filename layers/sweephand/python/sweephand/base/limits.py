@@ -67,6 +67,11 @@ POLICY_RATE_MAX: Final = 10_000
 POLICY_RATE_PER_DAYS_MAX: Final = 1
 #: A worker takes the tokens of a rate a second ahead.
 POLICY_RATE_PER_S_MIN: Final = 1
+#: Failed attempts in a row after which the breaker of a policy opens.
+POLICY_BREAKER_FAILURES_MAX: Final = 1_000
+#: How often a probe leaves while it is open. Each probe costs some messages and a write.
+POLICY_PROBE_AFTER_S_MIN: Final = 5
+POLICY_PROBE_AFTER_DAYS_MAX: Final = 1
 #: Limits of a namespace that an admin may set.
 NAMESPACE_TRIGGERS_PER_MINUTE_MAX: Final = 1_000_000
 #: For a namespace without a limit of its own. No stack was measured to deliver more.
@@ -169,6 +174,9 @@ def table() -> dict[str, int]:
         "policyRateMax": POLICY_RATE_MAX,
         "policyRatePerSecondsMin": POLICY_RATE_PER_S_MIN,
         "policyRatePerDaysMax": POLICY_RATE_PER_DAYS_MAX,
+        "policyBreakerFailuresMax": POLICY_BREAKER_FAILURES_MAX,
+        "policyProbeAfterSecondsMin": POLICY_PROBE_AFTER_S_MIN,
+        "policyProbeAfterDaysMax": POLICY_PROBE_AFTER_DAYS_MAX,
         "namespaceTriggersPerMinuteDefault": NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT,
         "namespaceTriggersPerMinuteMax": NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
         "namespaceJobsMax": NAMESPACE_JOBS_MAX,

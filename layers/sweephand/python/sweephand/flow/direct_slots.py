@@ -8,6 +8,7 @@ from threading import Lock
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import POLICY_AGE_MAX_MS
+from sweephand.flow.breaker import CircuitBreaker
 from sweephand.flow.gate_key import gate_key
 from sweephand.flow.gates import Gates
 from sweephand.flow.held_slots import HeldSlots
@@ -77,6 +78,7 @@ class DirectSlots:
         self.size = slots.size if tokens is None else min(slots.size, tokens.size)
         #: Slots that are held, those of them that no trigger has used, and those of open requests.
         self._held, self._unused, self._open = slots.size, self.size, 0
+        self._breaker = CircuitBreaker(gates)
         self._lock = Lock()
         self._give_back_idle()
 
@@ -95,10 +97,15 @@ class DirectSlots:
         if is_without_token or not self._is_in_force():
             self._is_over(None)
             return None
-        return Permit(self._slots, gates.ids.token(), token, store=gates.store, clock=gates.clock)
+        return Permit(
+            self._slots, gates.ids.token(), token,
+            is_in_force=self._is_in_force, store=gates.store, clock=gates.clock,
+        )  # fmt: skip
 
     def close(self, permit: Permit) -> None:
         """The request of a permit is over, or never left. If a write fails, its slot comes back by itself."""
+        if self._breaker.answered(self._policy, permit):
+            self._read_at = 0
         with suppress(StoreError):
             permit.close()
             if (gate := permit.given_back) is not None and gate.queues:
@@ -111,8 +118,8 @@ class DirectSlots:
         if now - self._read_at >= POLICY_AGE_MAX_MS:
             with suppress(StoreError):
                 policy = self._gates.policies.get(self._policy.key)
-                if policy is not None and policy.version == self._policy.version:
-                    self._read_at = now
+                if policy is not None and policy.version == self._policy.version and not policy.is_stopped:
+                    self._policy, self._read_at = policy, now
         return now - self._read_at < POLICY_AGE_MAX_MS
 
     def _is_over(self, permit: Permit | None) -> None:

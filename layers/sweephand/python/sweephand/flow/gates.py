@@ -20,6 +20,7 @@ from sweephand.flow.held_slots import HeldSlots, end_run, with_expired
 from sweephand.flow.tokens import next_token_at
 from sweephand.model.definition import Definition
 from sweephand.model.gate import (
+    SERVER_SLOTS_MAX,
     Baton,
     Gate,
     GateChange,
@@ -312,9 +313,9 @@ class Gates:
         self._full_until[name] = now + _FULL_MS
         return None
 
-    def take(self, name: GateName, policy: Policy) -> HeldSlots | None:
+    def take(self, name: GateName, policy: Policy, at_most: int = SERVER_SLOTS_MAX) -> HeldSlots | None:
         """Take slots of a gate, and remove the mark of its baton; None if no slot is free."""
-        share, want = policy.share_at(name), server_slots_of(policy.slots)
+        share, want = policy.share_at(name), min(at_most, server_slots_of(policy.slots))
         token, until = self.ids.token(), self.clock.now() + HOLDER_MS
         gate = self.store.get(name)
         for _ in range(_TRIES_MAX):
@@ -345,8 +346,8 @@ class Gates:
         if gate is None or not gate.queues:
             return
         policy = self.policies.get(name.policy)
-        # During a pause nobody can take the slot. The resume has each gate looked after.
-        if policy is None or policy.paused_at is None:
+        # While the policy is stopped, nobody can take the slot. Later each gate is looked after.
+        if policy is None or not policy.is_stopped:
             self.call(name, policy, gate)
 
     def name_for(self, key: PolicyKey, policy: Policy | None, of: str | None) -> GateName:

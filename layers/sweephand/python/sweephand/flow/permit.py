@@ -1,5 +1,7 @@
 """The permit of one request, as the code that delivers a trigger uses it."""
 
+from collections.abc import Callable
+
 from sweephand.base.instants import Instant
 from sweephand.flow.gate_key import is_under
 from sweephand.flow.held_slots import HeldSlots, end_request_of_run, give_back_of_run, held_by_run
@@ -17,15 +19,32 @@ class Permit:
     """
 
     def __init__(
-        self, slots: HeldSlots, request: str, token: Token | None, *, store: GateStore, clock: Clock
+        self,
+        slots: HeldSlots,
+        request: str,
+        token: Token | None,
+        *,
+        is_in_force: Callable[[], bool],
+        is_probe: bool = False,
+        store: GateStore,
+        clock: Clock,
     ) -> None:
+        """It `is_in_force` while the policy, read at most a second ago, lets requests leave.
+
+        A probe leaves while the breaker of the policy is open.
+        """
+        self._is_in_force = is_in_force
+        self.is_probe = is_probe
+        #: Whether the answer was one for which a breaker opens; None before an answer.
+        self.met_outage: bool | None = None
         self._slots = slots
         self._request = request
         #: The token that the request uses up, if the policy has a rate.
         self.token = token
         self._store = store
         self._clock = clock
-        #: Whether the request could not leave: its token's time had passed, or the holder's time was over.
+        #: Whether the request could not leave: the time of its token or of its holder was over, or the policy
+        #: let nothing leave any more.
         self.was_refused = False
         #: Whether a request has left, so that the token is used.
         self.has_left = False
@@ -51,13 +70,23 @@ class Permit:
         return definition.policy == self.key.name and is_under(self._slots.name.key, definition, job)
 
     @property
+    def was_in_vain(self) -> bool:
+        """Whether its request was a probe that failed. Such an attempt does not count."""
+        return self.is_probe and self.met_outage is True
+
+    @property
     def leaves_at(self) -> Instant:
         """When the request may leave as far as the rate goes: now, or when its token's slot begins."""
         now = self._clock.now()
         return now if self.token is None else max(now, self.token.opens_at)
 
     def wait(self) -> None:
-        """Return when the request may leave as far as the rate goes."""
+        """Return when the request may leave as far as the rate goes.
+
+        A connection may have taken its time, so the policy is read again if the last read is too old.
+        StoreError: the request must not leave.
+        """
+        self.was_refused = self.was_refused or not self._is_in_force()
         self._clock.wait_until(self.leaves_at)
 
     def may_leave(self) -> bool:

@@ -6,18 +6,25 @@ from typing import Final, Literal
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.instants import Instant
-from sweephand.base.timing import CLOCK_SKEW_MAX_MS, EARLY_WAIT_MAX_MS, SETTLING_MS, TOKEN_LEAD_MS
+from sweephand.base.timing import (
+    CLOCK_SKEW_MAX_MS,
+    EARLY_WAIT_MAX_MS,
+    GUARD_MS,
+    SETTLING_MS,
+    TOKEN_LEAD_MS,
+)
+from sweephand.flow.breaker import tell_of_change
 from sweephand.flow.forward import Forward
 from sweephand.flow.gates import Gates
 from sweephand.flow.turn import TURN_MS, Deliver, Turn
-from sweephand.model.gate import GateChange, GateName, Swap, guarded_since
+from sweephand.model.gate import SERVER_SLOTS_MAX, GateChange, GateName, Swap, guarded_since
 from sweephand.model.gate_message import GateMessage
 from sweephand.model.policy import Policy
 
 #: What became of a message about a gate: it came too early and was sent again; another one looks after the
 #: gate; the line holds nothing; every slot is in use; no token of the rate is near; entries of a gate
-#: without a share went on; the guard of a paused key rests; batons were sent after a change; or the gate was
-#: served.
+#: without a share went on; the guard of a paused key rests, or a probe of a paused policy; batons were sent
+#: after a change; or the gate was served.
 ServerOutcome = Literal[
     "early", "other", "empty", "full", "no-token", "forwarded", "rests", "changed", "served"
 ]
@@ -60,6 +67,8 @@ class Server:
         clock.wait_until(message.not_before)
         if message.purpose == "change":
             return self._tell_of_change(message, deadline)
+        if message.purpose == "probe":
+            return self._probe(message, deadline, acknowledge)
         if message.purpose != "baton" and message.guard is not None:
             goes_on = self._wake if message.purpose == "wake" else self._guard
             outcome = goes_on(name, message.guard, acknowledge)
@@ -76,15 +85,22 @@ class Server:
         if policy is None or not policy.share_at(name):
             ends_at = min(gates.clock.now() + TURN_MS, deadline - SETTLING_MS)
             self._forward.forward(name, policy, ends_at, message.after)
+            if policy is not None:
+                self._replace_lost_probe(policy)
             return "forwarded"
         if policy.rate is not None and self._waits_for_token(name, policy):
             return "no-token"
-        slots = gates.take(name, policy)
+        return self._serve(name, policy, deadline, message.hint)
+
+    def _serve(
+        self, name: GateName, policy: Policy, deadline: Instant, hint: int | None, *, is_probe: bool = False
+    ) -> ServerOutcome:
+        slots = self._gates.take(name, policy, at_most=1 if is_probe else SERVER_SLOTS_MAX)
         if slots is None:
             return "full"
         turn = Turn(
-            gates, slots, policy, hint=message.hint, deliver=self._deliver, deadline=deadline,
-            concurrently=self._concurrently, together=self._together,
+            self._gates, slots, policy, hint=hint, deliver=self._deliver, deadline=deadline,
+            concurrently=self._concurrently, together=self._together, is_probe=is_probe,
         )  # fmt: skip
         turn.run()
         return "served"
@@ -99,6 +115,41 @@ class Server:
         if gate.baton is None or not now < gate.baton.at <= near_at:
             gates.call(name, policy, gate, again=True)
         return True
+
+    # ---- a probe
+
+    def _probe(
+        self, message: GateMessage, deadline: Instant, acknowledge: Callable[[], None]
+    ) -> ServerOutcome:
+        """Let one request leave while the breaker is open. The next probe is stored and sent before that."""
+        gates, now = self._gates, self._gates.clock.now()
+        policy = gates.policies.get(message.name.policy)
+        if policy is None or policy.breaker is None or policy.probe is None:
+            # Whoever closed the breaker may have crashed before it told of that.
+            if policy is not None:
+                tell_of_change(gates, policy)
+            return "changed"
+        if policy.probe != message.guard:
+            return "other"
+        next_, at = gates.ids.token(), now + policy.breaker.probe_after_ms
+        gates.send("probe", message.name, at, guard=next_)
+        if not gates.policies.next_probe(policy.key, next_, at, replacing=policy.probe):
+            return "other"
+        # If this function crashes from here on, the same message must not come again.
+        acknowledge()
+        if policy.paused_at is not None:
+            return "rests"
+        names = (GateName(policy.key, number) for number in range(policy.gates))
+        name = next((each for each in names if not gates.lines.top(each, 1).is_empty), None)
+        if name is None:
+            return "empty"
+        return self._serve(name, policy.probed, deadline, None, is_probe=True)
+
+    def _replace_lost_probe(self, policy: Policy) -> None:
+        """Send a probe again that is overdue: SQS removes a message that waits for 14 days."""
+        gates, now = self._gates, self._gates.clock.now()
+        if policy.probe is not None and policy.probe_at is not None and policy.probe_at + GUARD_MS < now:
+            gates.send("probe", GateName(policy.key, 0), now, guard=policy.probe)
 
     # ---- a guard. Only its handler removes it, while it still holds the message.
 

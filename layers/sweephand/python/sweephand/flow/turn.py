@@ -11,6 +11,7 @@ from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import FAN_OUT_MS, LINE_LOOK_MS, POLICY_AGE_MAX_MS
+from sweephand.flow.breaker import CircuitBreaker
 from sweephand.flow.gates import Gates
 from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.leasing import ENTRIES_READ, Leasing
@@ -69,7 +70,11 @@ class Turn:
         deadline: Instant,
         concurrently: Concurrently,
         together: Concurrently,
+        is_probe: bool = False,
     ) -> None:
+        """A probe has one slot, and goes on only if the breaker has closed within a second."""
+        self._is_probe = is_probe
+        self._breaker = CircuitBreaker(gates)
         self._gates = gates
         self._slots = slots
         self._policy = policy
@@ -140,7 +145,19 @@ class Turn:
             self._open += 1
             trigger = self._taken.begin()
         gates = self._gates
-        return trigger, Permit(self._slots, gates.ids.token(), token, store=gates.store, clock=gates.clock)
+        return trigger, Permit(
+            self._slots, gates.ids.token(), token,
+            is_in_force=self._is_in_force, is_probe=self._is_probe, store=gates.store, clock=gates.clock,
+        )  # fmt: skip
+
+    def _is_in_force(self) -> bool:
+        """Whether the gate has a share, by a read of the policy that is at most a second old."""
+        if self._clock.now() - self._read_at < POLICY_AGE_MAX_MS:
+            return True
+        policy = self._gates.policies.get(self._policy.key)
+        if policy is not None and self._is_probe:
+            policy = policy.probed
+        return policy is not None and policy.share_at(self._name) > 0
 
     def _serve(self, trigger: TakenTrigger, permit: Permit) -> None:
         became: bool | LineWait = False
@@ -163,6 +180,7 @@ class Turn:
         """The request of a permit is over. After the turn, its slot is given back."""
         if permit.token is not None and not permit.has_left:
             self._tokens.give_back(permit.token)
+        self._must_leave |= self._breaker.answered(self._policy, permit)
         permit.close()
         with self._lock:
             self._open -= 1
@@ -272,7 +290,7 @@ class Turn:
         share = 0 if policy is None else policy.share_at(self._name)
         if policy is None or share == 0:
             return True
-        self._policy, self._read_at = policy, now
+        self._policy, self._read_at, self._is_probe = policy, now, False
         is_lower = share < before.share_at(self._name)
         return is_lower and self._gates.store.get(self._name).used > share
 
@@ -295,7 +313,7 @@ class Turn:
     def _share(self, now: Instant) -> None:
         """Take more slots, or call another function, if there is more in the line than can be taken here."""
         wants_tokens = self._policy.rate is not None and self._open < self._slots.size
-        if now < self._call_at or wants_tokens:
+        if now < self._call_at or wants_tokens or self._is_probe:
             return
         self._call_at = now + FAN_OUT_MS
         policy, name = self._policy, self._name
@@ -348,7 +366,7 @@ class Turn:
         for name in sorted({self._name, *(each.taken.line for each in left)}):
             is_own = name == self._name and idle > 0
             gate = self._slots.give_back(idle, queues=True) if is_own else self._gates.mark(name)
-            if gate.free(self._policy.share_at(name), self._clock.now()) > 0:
+            if not self._is_probe and gate.free(self._policy.share_at(name), self._clock.now()) > 0:
                 self._gates.call(name, self._policy, gate)
 
     def _free(self, left: LeftEntry) -> None:

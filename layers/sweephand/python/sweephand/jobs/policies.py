@@ -1,121 +1,24 @@
-"""Writing flow policies: which are valid, and that what waits is looked after once more of it may leave."""
+"""Writing flow policies, and that what waits is looked after once more of it may leave."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NoReturn
 
-from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError, Violation
+from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import Instant
-from sweephand.base.limits import (
-    LABEL_LENGTH_MAX,
-    POLICY_CONCURRENT_MAX,
-    POLICY_RATE_MAX,
-    POLICY_RATE_PER_DAYS_MAX,
-    POLICY_RATE_PER_S_MIN,
-)
-from sweephand.base.names import text_schema
 from sweephand.base.timing import API_LIMIT_MS, POLICY_CHANGE_MS
-from sweephand.jobs.fields.field import DURATION_RULE, Duration, Field, Judged, Number, Object, Text
 from sweephand.jobs.policy_check import POLICIES_OFF
+from sweephand.jobs.policy_fields import PolicyLimits, shown_limits
 from sweephand.jobs.preconditions import check_revision, check_time_limit
-from sweephand.jobs.validation import object_violations
 from sweephand.model.change import Change, changes_between
 from sweephand.model.gate_message import GateMessage
-from sweephand.model.policy import Policy, PolicyKey, Rate
-from sweephand.model.policy_names import BY_HOST, BY_JOB, BY_LABEL
+from sweephand.model.policy import Policy, PolicyKey
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.flow import FlowQueue, PolicyStore
 from sweephand.ports.jobs import ChangeStore
-from sweephand.schedules import duration_text, parse_duration_ms
-
-MAX_CONCURRENT: Final = Field(
-    "maxConcurrent",
-    Number(1, POLICY_CONCURRENT_MAX),
-    "How many requests of the policy's jobs may be open at any instant, asynchronous runs that are not over "
-    f"included; a whole number from 1 to {POLICY_CONCURRENT_MAX}.",
-)
-RATE_LIMIT: Final = Field(
-    "limit",
-    Number(1, POLICY_RATE_MAX),
-    "How many requests of the policy's jobs may leave within any `per`; a whole number from 1 to "
-    f"{POLICY_RATE_MAX}.",
-    is_required=True,
-)
-PER_MEANING: Final = (
-    f"The time in which `limit` counts, {POLICY_RATE_PER_S_MIN}s at least, {POLICY_RATE_PER_DAYS_MAX}d at "
-    "most."
-)
-_PER: Final = Field(
-    "per",
-    Duration("policyRatePerDaysMax", "policyRatePerSecondsMin"),
-    f"{PER_MEANING} {DURATION_RULE}",
-    is_required=True,
-)
-RATE: Final = Object("PolicyRateRequest", (RATE_LIMIT, _PER))
-_BY_RULE: Final = (
-    f"Give host, job, or label: and the name of a label, of 1 to {LABEL_LENGTH_MAX} characters and no colon."
-)
-
-
-def _is_key_source(at: str, by: object, _: Judged) -> list[Violation]:
-    """A text says by what a policy counts."""
-    if not isinstance(by, str) or by in (BY_HOST, BY_JOB):
-        return []
-    label = by.removeprefix(BY_LABEL)
-    is_label = label != by and 0 < len(label) <= LABEL_LENGTH_MAX and ":" not in label
-    return [] if is_label else [Violation(at, _BY_RULE)]
-
-
-BY: Final = Field(
-    "by",
-    Text(text_schema(r"^(?:host|job|label:[^:]+)$", LABEL_LENGTH_MAX + len(BY_LABEL))),
-    "By what the policy counts: `label:` and the name of a label of the jobs, `host` (of an HTTP target), or "
-    "`job`. Then each value has the limits of the policy by itself. It can be changed while nothing waits "
-    "and nothing is open.",
-    (_is_key_source,),
-)
-POLICY: Final = Object(
-    "PolicyRequest",
-    (
-        MAX_CONCURRENT,
-        Field(
-            "rate",
-            RATE,
-            "How many requests may leave within a time: an object. Requests leave evenly spaced, so "
-            "that no window of that length has more. About 95% of the rate can be used.",
-        ),
-        BY,
-    ),
-)
-_NO_LIMIT: Final = "Give maxConcurrent, or rate, or both: a policy without either limits nothing."
 
 #: How often a write starts over that another write has overtaken.
 _TRIES_MAX: Final = 5
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyLimits:
-    """What a caller writes of a policy: at least one of the first two."""
-
-    concurrent_max: int | None
-    rate: Rate | None
-    by: str | None = None
-
-
-def policy_violations(written: Mapping[str, Any]) -> list[Violation]:
-    """What is wrong with a policy beside the shapes of its fields, none of which is null."""
-    found = object_violations(POLICY, written)
-    return [*found, Violation("", _NO_LIMIT)] if written.keys() <= {BY.name} else found
-
-
-def limits_of(written: Mapping[str, Any]) -> PolicyLimits:
-    """The limits in the fields of a valid policy."""
-    rate: Mapping[str, Any] | None = written.get("rate")
-    return PolicyLimits(
-        written.get("maxConcurrent"),
-        None if rate is None else Rate(rate["limit"], parse_duration_ms(rate["per"])),
-        written.get("by"),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +205,8 @@ class PolicyWriter:
             pause_reason=None if present is None else present.pause_reason,
             change=_change(present, limits, token, now, who),
             by=limits.by,
+            breaker=limits.breaker,
+            **_breaker_state(present, limits),
         )
 
     def _file_change_of(self, stored: Policy | None) -> None:
@@ -355,18 +260,14 @@ def _present(stored: Policy | None) -> Policy | None:
 
 
 def _limits(policy: Policy) -> PolicyLimits:
-    return PolicyLimits(policy.concurrent_max, policy.rate, policy.by)
+    return PolicyLimits(policy.concurrent_max, policy.rate, policy.by, policy.breaker)
 
 
-def shown_limits(limits: PolicyLimits | Policy) -> dict[str, Any]:
-    """The limits that are set, as the API shows them."""
-    rate = limits.rate
-    shown = {
-        "maxConcurrent": limits.concurrent_max,
-        "rate": None if rate is None else {"limit": rate.limit, "per": duration_text(rate.per_ms)},
-        "by": limits.by,
-    }
-    return {name: value for name, value in shown.items() if value is not None}
+def _breaker_state(present: Policy | None, limits: PolicyLimits) -> dict[str, Any]:
+    """What a policy keeps of its breaker when its limits change: an open one stays open if there is one."""
+    if present is None or limits.breaker is None:
+        return {}
+    return {"broken_at": present.broken_at, "probe": present.probe, "probe_at": present.probe_at}
 
 
 def _change(present: Policy | None, limits: PolicyLimits, token: str, now: Instant, who: str) -> Change:

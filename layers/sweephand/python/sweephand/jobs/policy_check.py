@@ -12,9 +12,9 @@ from sweephand.model.policy import Policy, PolicyKey
 #: Why a stack without flow policies refuses one. The sentence names the parameter of template.yaml.
 POLICIES_OFF: Final = "Flow policies are off in this stack: set its parameter FlowPolicies to on."
 
-#: Why the policy of a job lets no trigger through: it is paused, it does not exist, or flow policies are off
-#: in the stack.
-PolicyBlock: TypeAlias = Literal["paused", "missing", "off"]
+#: Why the policy of a job lets no trigger through: it is paused, its consumer is out of order, it does not
+#: exist, or flow policies are off in the stack.
+PolicyBlock: TypeAlias = Literal["paused", "broken", "missing", "off"]
 
 
 class PolicyCheck:
@@ -44,7 +44,9 @@ class PolicyCheck:
         policy = self._read(PolicyKey(namespace, name))
         if policy is None:
             return "missing"
-        return None if policy.paused_at is None else "paused"
+        if policy.paused_at is not None:
+            return "paused"
+        return None if policy.probe is None else "broken"
 
     def by(self, namespace: str, definition: Definition) -> str | None:
         """By what the definition's policy counts. None if it has one limit for all, or does not exist."""

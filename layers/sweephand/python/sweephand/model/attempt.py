@@ -77,6 +77,11 @@ class Attempt(NamedTuple):
         return "batch-end" if self.ends_batch else "end"
 
 
+#: The statuses that say that a consumer is out of order (RFC 6585, 4; RFC 9110, 15.6).
+_TOO_MANY_REQUESTS: Final = 429
+_SERVER_ERRORS_FROM: Final = 500
+
+
 class Answer(NamedTuple):
     """The result of an attempt.
 
@@ -93,3 +98,10 @@ class Answer(NamedTuple):
     retry_after_at: Instant | None = None
     is_final: bool = False
     was_withdrawn: bool = False
+
+    @property
+    def is_outage(self) -> bool:
+        """Whether the consumer is out of order: no response, 429, or a status from 500 on."""
+        if self.succeeded or self.is_final or self.was_withdrawn:
+            return False
+        return self.code is None or self.code == _TOO_MANY_REQUESTS or self.code >= _SERVER_ERRORS_FROM

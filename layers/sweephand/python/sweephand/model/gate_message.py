@@ -13,17 +13,18 @@ from sweephand.model.trigger import NewerMessage
 from sweephand.model.wire import decoded, kind_of
 
 #: A `baton` lets a function serve. A `guard` looks after a gate, and a `wake` takes the place of a guard that
-#: was lost. A `change` says that the limit of a policy has changed.
-Purpose = Literal["baton", "guard", "wake", "change"]
+#: was lost. A `change` says that the limit of a policy has changed. A `probe` lets one request leave while
+#: the breaker of a policy is open.
+Purpose = Literal["baton", "guard", "wake", "change", "probe"]
 
 
 class GateMessage(NamedTuple):
     """A message about a gate of a policy, or about all of them.
 
-    `guard` is the id of the guard, or of the one that a wake-up replaces. The function looks first at the
-    line of the gate `hint`. It does not act before `not_before`. A `change` names how many gates there were
-    as `gate`. A function that lets entries go on begins behind the sort key `after`. A `change` goes on
-    behind that place in the list of keys that wait.
+    `guard` is the id of the guard, of the one that a wake-up replaces, or of the probe. The function looks
+    first at the line of the gate `hint`. It does not act before `not_before`. A `change` names how many gates
+    there were as `gate`. A function that lets entries go on begins behind the sort key `after`. A `change`
+    goes on behind that place in the list of keys that wait.
     """
 
     purpose: Purpose

@@ -4,8 +4,8 @@ A policy puts the triggers of many jobs under one limit.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, Self
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import POLICY_CONCURRENT_MAX
@@ -29,6 +29,16 @@ class Rate(NamedTuple):
     per_ms: int
 
 
+class Breaker(NamedTuple):
+    """When the triggers of a policy wait because its consumer is out of order.
+
+    The breaker opens after so many `failures` in a row. Then one probe leaves after each `probe_after_ms`.
+    """
+
+    failures: int
+    probe_after_ms: int
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """A stored policy. `version` changes with every write, and `change` is the write that made it.
@@ -36,6 +46,10 @@ class Policy:
     A policy that was deleted is closed: it keeps its item with `deleted_at`, and its limit, as long as a job
     may name it. A paused policy keeps its limit, and no gate has a share of it. With `by`, each value has the
     whole limit by itself: `label:` and the name of a label, `host`, or `job`.
+
+    `failed` counts the failures in a row since `failing_since`. The breaker is open if the policy has a next
+    `probe`: that is its id. Then no gate has a share of the limit, and probes leave alone. The counts and the
+    probe change without a new version.
     """
 
     key: PolicyKey
@@ -49,6 +63,22 @@ class Policy:
     pause_reason: str | None = None
     change: Change | None = None
     by: str | None = None
+    breaker: Breaker | None = None
+    failed: int = 0
+    failing_since: Instant | None = None
+    broken_at: Instant | None = None
+    probe: str | None = None
+    probe_at: Instant | None = None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether nothing leaves: the policy is paused, or its breaker is open."""
+        return self.paused_at is not None or self.probe is not None
+
+    @property
+    def probed(self) -> Self:
+        """The policy as a probe sees it: its limit, as if the breaker were closed."""
+        return replace(self, probe=None)
 
     @property
     def slots(self) -> int:
@@ -69,11 +99,11 @@ class Policy:
         return buckets[number] if number < len(buckets) else None
 
     def share(self, number: int) -> int:
-        """The slots that the gate of that number may give out now: none if the policy is paused."""
-        return 0 if self.paused_at is not None else self.share_of_limit(number)
+        """The slots that the gate of that number may give out now: none if the policy is stopped."""
+        return 0 if self.is_stopped else self.share_of_limit(number)
 
     def share_of_limit(self, number: int) -> int:
-        """The share of the limit that the gate has, also during a pause. See share_of() on other limits."""
+        """The share of the limit that the gate has, stopped or not. See share_of() on other limits."""
         if self.concurrent_max is not None:
             return share_of(self.concurrent_max, number)
         return self.slots if number < self.gates else 0

@@ -37,6 +37,32 @@ class PolicyStore(Protocol):
         """
         ...
 
+    # The breaker. These writes keep the version.
+
+    def count_failure(self, key: PolicyKey, now: Instant) -> Policy | None:
+        """Count one more failure in a row, the first of which sets `failing_since`.
+
+        Returns the policy after that. None if it has no breaker, or an open one: nothing was counted. A write
+        that the SDK repeats may count twice.
+        """
+        ...
+
+    def forget_failures(self, key: PolicyKey) -> None:
+        """Count failures anew from 0. An open breaker stays open."""
+        ...
+
+    def open_breaker(self, key: PolicyKey, probe: str, at: Instant, now: Instant) -> bool:
+        """Store the first probe, unless there is one. Returns whether it is stored."""
+        ...
+
+    def next_probe(self, key: PolicyKey, probe: str, at: Instant, *, replacing: str) -> bool:
+        """Store the next probe in the place of another one. Returns whether it is stored."""
+        ...
+
+    def close_breaker(self, key: PolicyKey) -> None:
+        """Remove the probe, so that the breaker is closed."""
+        ...
+
 
 class GateStore(Protocol):
     """The gates of policies, which also give out the tokens of their rates. They outlive their policy.

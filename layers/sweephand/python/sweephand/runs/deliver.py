@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.jobs.expiry import JobExpiry
-from sweephand.model.batch_mark import mark_of
+from sweephand.model.batch_mark import mark_of, mark_of_trigger
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
@@ -105,8 +105,12 @@ class Deliverer:
         attempted: AttemptMade | Delivery | None = None
         if run.permit is None or permit is None or self._keeps(permit, run, delivery.job):
             attempted = self._attempts.make(delivery, run.token)
+        if isinstance(attempted, AttemptMade) and permit is not None:
+            permit.met_outage = attempted.answer.is_outage
         if not isinstance(attempted, AttemptMade):
             return self._not_made(delivery, run, attempted)
+        if permit is not None and permit.was_in_vain:
+            return self._not_made(delivery, run, None)
         message = message._replace(first_attempt_at=message.first_attempt_at or attempted.sent_at)
         run = started(
             run,
@@ -146,7 +150,7 @@ class Deliverer:
             self._claims.release(run, message, is_cancelled=is_cancelled)
         if withdrawn is not None:
             return self._stopped(self._gates.not_alive(withdrawn))
-        if permit is not None and permit.was_refused:
+        if permit is not None and (permit.was_refused or permit.was_in_vain):
             return Outcome("kept")
         return self._stopped(self._gates.postponed(delivery))
 
@@ -195,9 +199,14 @@ class Deliverer:
             until = self._overlap_queue.withdraw(message, job)
             if until is not None:
                 return self._waits(Wait(delivery, until, "leaving"))
-        # A function may have ended the run, and crashed before its batch showed that.
-        stored = self._claims.run_in_batch(message) if message.crashes else None
-        return Outcome("dropped", ended=mark_of(stored))
+        if not message.crashes:
+            return Outcome("dropped")
+        # A function may have ended the run, and crashed before its batch showed that. A run without a record
+        # may have been the last one of its batch.
+        ended = mark_of(self._claims.run_in_batch(message)) or mark_of_trigger(
+            message.trigger, None, self._clock.now() + HISTORY_RETENTION_DEFAULT_MS
+        )
+        return Outcome("dropped", ended=ended)
 
     def _buried(self, delivery: Delivery) -> Outcome:
         """Give up a trigger whose next attempt has come too late to be made.

@@ -103,6 +103,8 @@ def pending(job: Job, series: Series, name: RunName, now: Instant) -> Pending | 
 POLICY_WAITS: Final[Mapping[PolicyBlock | None, str]] = {
     None: "It waits for a permit of the policy {policy}, or is about to be delivered.",
     "paused": "The policy {policy} is paused. The trigger waits until somebody resumes the policy.",
+    "broken": "The consumer of the policy {policy} is out of order: its breaker is open. The trigger "
+    "waits until a probe gets an answer.",
     "missing": "The policy {policy} does not exist. The trigger waits until the policy "
     "is created, or until the job leaves it.",
     "off": "Flow policies are off in this stack. The trigger waits for the policy {policy}.",

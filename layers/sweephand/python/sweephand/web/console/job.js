@@ -64,6 +64,7 @@ function Told({ namespace, name, answer }) {
 function Notes({ job }) {
   const blocks = {
     paused: `Its policy ${job.policy} is paused, so its triggers wait. Resume that policy, or give the job another one.`,
+    broken: `The consumer of its policy ${job.policy} is out of order, so its triggers wait. They go on when a probe gets an answer.`,
     missing: `There is no policy ${job.policy}, so its triggers wait. Write that policy again, or give the job another one.`,
     off: "Flow policies are off in this stack, so the triggers of this job wait.",
   };

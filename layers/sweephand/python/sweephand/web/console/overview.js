@@ -135,7 +135,7 @@ function Flow({ namespace, found: { items: policies, isPartial } }) {
   if (!policies.length) return html`<${Empty} title="No flow policies." />`;
   const waiting = [...policies].sort((one, other) => (other.waiting ?? 0) - (one.waiting ?? 0)).slice(0, 10);
   return html`<${Table} label="Flow policies" head=${["Policy", "Waiting", "Since"]}>${waiting.map((policy) => html`<tr key=${policy.name}>
-      <td class="name"><a href=${linkTo([namespace, "policies"])}>${policy.name}</a><span class="under">${policyLimits(policy)}${policy.state === "paused" ? ", paused" : ""}</span></td>
+      <td class="name"><a href=${linkTo([namespace, "policies"])}>${policy.name}</a><span class="under">${policyLimits(policy)}${policy.state === "active" ? "" : `, ${policy.state}`}</span></td>
       <td class="number"><${Waiting} policy=${policy} /></td><td><${When} at=${policy.waitingSince} /></td></tr>`)}<//>
     ${isPartial ? html`<p>These are among the first ${count(POLICIES_SHOWN)} policies by name. Triggers may wait under others too. <a href=${linkTo([namespace, "policies"])}>Show the policies</a></p>` : null}`;
 }

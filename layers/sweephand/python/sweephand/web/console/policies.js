@@ -24,7 +24,8 @@ export async function wholePolicies(namespace, most = POLICIES_SHOWN) {
 export function policyLimits(policy) {
   const open = policy.maxConcurrent ? `${count(policy.maxConcurrent)} at once` : null;
   const rate = policy.rate ? `${count(policy.rate.limit)} in ${policy.rate.per}` : null;
-  return [open, rate].filter(Boolean).join(", ") + (policy.by ? ` for each ${policy.by}` : "");
+  const breaker = policy.breaker ? `waits after ${count(policy.breaker.failures)} failures, a probe each ${policy.breaker.probeAfter}` : null;
+  return [open, rate, breaker].filter(Boolean).join(", ") + (policy.by ? ` for each ${policy.by}` : "");
 }
 
 export function Policies({ me, namespace }) {
@@ -41,7 +42,8 @@ export function Policies({ me, namespace }) {
       <${Table} label="Policies" head=${["Name", "Limit", "In use", "Waiting", "Waiting since", ...(mayWrite ? [""] : [])]}>${policies.map((policy) => html`
         <tr key=${policy.name} class=${policy.state === "paused" ? "is-paused" : ""}><td class="name"><strong>${policy.name}</strong>${policy.state === "paused" ? html`${" "}
             <${StateMark} state="paused" /><span class="under">Paused <${When} at=${policy.pausedAt} /></span>
-            ${policy.pauseReason ? html`<span class="under">${policy.pauseReason}</span>` : null}` : null}</td>
+            ${policy.pauseReason ? html`<span class="under">${policy.pauseReason}</span>` : null}` : null}${policy.brokenAt ? html`
+            <${StateMark} state="broken" /><span class="under">Its consumer has failed since <${When} at=${policy.brokenAt} />. The next probe leaves <${When} at=${policy.nextProbeAt} />.</span>` : null}</td>
           <td class="limit">${policyLimits(policy)}${policy.maxConcurrent && policy.effectiveMaxConcurrent < policy.maxConcurrent ? html`
             <span class="under">The stack can have ${count(policy.effectiveMaxConcurrent)} open.</span>` : null}</td>
           <td><${Use} policy=${policy} /></td>
@@ -92,6 +94,7 @@ function Use({ policy }) {
 function Change({ namespace, policy, onClose }) {
   const [given, setGiven] = useState({
     name: policy?.name || "", maxConcurrent: policy?.maxConcurrent ?? "", limit: policy?.rate?.limit ?? "", per: policy?.rate?.per ?? "1s", by: policy?.by ?? "",
+    failures: policy?.breaker?.failures ?? "", probeAfter: policy?.breaker?.probeAfter ?? "1m",
   });
   const set = (name) => (event) => setGiven({ ...given, [name]: event.target.value });
   const deed = () => call("PUT", inNamespace(namespace, "policies", given.name.trim()), {
@@ -100,6 +103,7 @@ function Change({ namespace, policy, onClose }) {
       maxConcurrent: given.maxConcurrent === "" ? undefined : Number(given.maxConcurrent),
       rate: given.limit === "" ? undefined : { limit: Number(given.limit), per: given.per },
       by: given.by.trim() || undefined,
+      breaker: given.failures === "" ? undefined : { failures: Number(given.failures), probeAfter: given.probeAfter },
     },
   });
   return html`<${Ask} title=${policy ? `Change ${policy.name}` : "New policy"} verb=${policy ? "Change" : "Create"} deed=${deed} onClose=${onClose}>
@@ -111,5 +115,9 @@ function Change({ namespace, policy, onClose }) {
       <${Field} id="per" label="within"><input id="per" value=${given.per} placeholder="1s" onInput=${set("per")} /><//>
     </div>
     <${Field} id="by" label="For each" hint="host, job or label:NAME. Leave it empty for one limit of all jobs.">
-      <input id="by" autocomplete="off" spellcheck=${false} value=${given.by} onInput=${set("by")} /><//><//>`;
+      <input id="by" autocomplete="off" spellcheck=${false} value=${given.by} onInput=${set("by")} /><//>
+    <div class="pair">
+      <${Field} id="failures" label="Wait after so many failures" hint="Leave it empty for no breaker."><input id="failures" type="number" min="1" value=${given.failures} onInput=${set("failures")} /><//>
+      <${Field} id="probeAfter" label="and probe each"><input id="probeAfter" value=${given.probeAfter} placeholder="1m" onInput=${set("probeAfter")} /><//>
+    </div><//>`;
 }

@@ -9,7 +9,9 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import Instant, rfc3339
-from sweephand.jobs.policies import (
+from sweephand.jobs.policy_fields import (
+    BREAKER,
+    BREAKER_MEANING,
     BY,
     MAX_CONCURRENT,
     PER_MEANING,
@@ -49,6 +51,11 @@ class PolicyRateRequest(RequestBody):
     """How many requests may leave within a time."""
 
 
+@model_of(BREAKER)
+class PolicyBreakerRequest(RequestBody):
+    """When triggers wait because the consumer is out of order."""
+
+
 #: A policy without any limit is none.
 _HAS_A_LIMIT: dict[str, Any] = {
     "anyOf": [
@@ -72,6 +79,15 @@ class PolicyRateResponse(TypedDict):
     per: Annotated[str, about(f"{PER_MEANING} A Go duration.")]
 
 
+class PolicyBreakerResponse(TypedDict):
+    """When triggers wait because the consumer is out of order."""
+
+    failures: Annotated[int, about("After so many failed attempts in a row triggers wait.")]
+    probeAfter: Annotated[
+        str, about("While triggers wait, one request leaves after each such time. A Go duration.")
+    ]
+
+
 class PolicyResponse(TypedDict):
     """A flow policy as a list shows it."""
 
@@ -83,6 +99,7 @@ class PolicyResponse(TypedDict):
         Annotated[PolicyRateResponse, about("How many requests of the policy's jobs may leave.")]
     ]
     by: NotRequired[Annotated[str, about(BY.meaning)]]
+    breaker: NotRequired[Annotated[PolicyBreakerResponse, about(BREAKER_MEANING)]]
     effectiveMaxConcurrent: Annotated[
         int,
         about(
@@ -94,11 +111,16 @@ class PolicyResponse(TypedDict):
         ),
     ]
     state: Annotated[
-        Literal["active", "paused"],
-        about("`paused`: no request leaves, and what waits stays, until the policy is resumed."),
+        Literal["active", "paused", "broken"],
+        about(
+            "`paused`: no request leaves, and what waits stays, until the policy is resumed. `broken`: its "
+            "breaker is open. What waits stays until a probe gets an answer."
+        ),
     ]
     pausedAt: NotRequired[Annotated[Time, about("When the policy was paused.")]]
     pauseReason: NotRequired[Annotated[str, about("Why the policy was paused, if the caller gave a reason.")]]
+    brokenAt: NotRequired[Annotated[Time, about("When the breaker opened, if it is open.")]]
+    nextProbeAt: NotRequired[Annotated[Time, about("When the next probe leaves, if the breaker is open.")]]
     createdAt: Annotated[Time, about("When the policy was created.")]
     updatedAt: Annotated[Time, about("When the policy was last written.")]
 
@@ -154,9 +176,11 @@ def policy_response(view: PolicyView) -> PolicyResponse:
         "name": policy.key.name,
         "rev": policy.version,
         "effectiveMaxConcurrent": view.effective_max,
-        "state": "active" if policy.paused_at is None else "paused",
+        "state": "paused" if policy.paused_at is not None else "active" if policy.probe is None else "broken",
         **({} if policy.paused_at is None else {"pausedAt": rfc3339(policy.paused_at)}),
         **({} if policy.pause_reason is None else {"pauseReason": policy.pause_reason}),
+        **({} if policy.broken_at is None else {"brokenAt": rfc3339(policy.broken_at)}),
+        **({} if policy.probe_at is None else {"nextProbeAt": rfc3339(policy.probe_at)}),
         "createdAt": rfc3339(policy.created_at),
         "updatedAt": rfc3339(policy.updated_at),
         **shown_limits(policy),
@@ -190,6 +214,10 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "ten a second": {"rate": {"limit": 10, "per": "1s"}},
     "both": {"maxConcurrent": 5, "rate": {"limit": 1000, "per": "1h"}},
     "two at a time for each customer": {"maxConcurrent": 2, "by": "label:customer"},
+    "wait while the consumer is out of order": {
+        "maxConcurrent": 50,
+        "breaker": {"failures": 10, "probeAfter": "1m"},
+    },
 }
 _LIST_PATH: Final = "/v1/namespaces/{namespace}/policies"
 POLICY_PATH: Final = _LIST_PATH + "/{policy}"

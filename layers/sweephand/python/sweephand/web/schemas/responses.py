@@ -227,6 +227,7 @@ class WholeJobResponse(JobResponse):
             about(
                 "Why the job's policy lets no trigger through, so that all of them wait. "
                 "`paused`: the policy is paused. Resume it, or let the job leave it. "
+                "`broken`: the consumer is out of order, and the breaker of the policy is open. "
                 "`missing`: no policy of that name is stored. Create it, or let the job leave it. "
                 "`off`: flow policies are off in the stack. Left out if the policy is in force, or if the "
                 "job has none."

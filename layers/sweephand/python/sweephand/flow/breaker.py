@@ -1,0 +1,82 @@
+"""The breaker of a policy: who counts failures, opens it, and closes it.
+
+While the consumer of a policy is out of order, its triggers wait instead of failing. One probe leaves after
+each `probeAfter`. Opening and closing change no limit. So it does not matter in which order functions see
+them.
+"""
+
+from contextlib import suppress
+
+from sweephand.base.errors import StoreError
+from sweephand.base.timing import POLICY_AGE_MAX_MS, POLICY_CHANGE_MS
+from sweephand.flow.gates import Gates
+from sweephand.flow.permit import Permit
+from sweephand.model.gate import GateName
+from sweephand.model.gate_message import GateMessage
+from sweephand.model.policy import Breaker, Policy
+
+
+class CircuitBreaker:
+    """The breaker of one policy, as a function sees it that sends requests. Threads may share one object."""
+
+    def __init__(self, gates: Gates) -> None:
+        self._gates = gates
+        #: The policy as it was when this function last counted a failure, until it sees a success.
+        self._counted: Policy | None = None
+
+    def answered(self, policy: Policy, permit: Permit) -> bool:
+        """Take note of the answer to a request, by a read of the policy that is about a second old.
+
+        Returns whether the breaker is known to be open, so that no other request may begin. If a write fails,
+        the next answers make up for it.
+        """
+        if policy.breaker is None or permit.met_outage is None:
+            return False
+        with suppress(StoreError):
+            if permit.met_outage:
+                return permit.is_probe or self._count(policy, policy.breaker)
+            if permit.is_probe:
+                self._close(policy)
+            elif policy.failed or self._counted is not None:
+                self._counted = None
+                self._gates.policies.forget_failures(policy.key)
+        return False
+
+    def _count(self, policy: Policy, breaker: Breaker) -> bool:
+        """Count a failure. The breaker opens after enough of them, in a second at least.
+
+        A function that sees a success after that second knows of the failures, and begins the count anew.
+        """
+        gates, now = self._gates, self._gates.clock.now()
+        before = self._counted
+        if before is not None and _are_enough(before, breaker) and not _has_lasted(before, now):
+            return False
+        counted = self._counted = gates.policies.count_failure(policy.key, now)
+        if counted is None:
+            return True
+        if not (_are_enough(counted, breaker) and _has_lasted(counted, now)):
+            return False
+        # The message goes first: a breaker that is open without one would never close.
+        probe, at = gates.ids.token(), now + breaker.probe_after_ms
+        gates.send("probe", GateName(policy.key, 0), at, guard=probe)
+        gates.policies.open_breaker(policy.key, probe, at, now)
+        return True
+
+    def _close(self, policy: Policy) -> None:
+        # If nobody tells of it, the next probe finds the breaker closed, and does.
+        self._gates.policies.close_breaker(policy.key)
+        tell_of_change(self._gates, policy)
+
+
+def tell_of_change(gates: Gates, policy: Policy) -> None:
+    """Have each gate looked after once no function knows the policy as it was."""
+    at = gates.clock.now() + POLICY_CHANGE_MS
+    gates.send_message(GateMessage("change", *policy.key, policy.gates, at))
+
+
+def _are_enough(counted: Policy, breaker: Breaker) -> bool:
+    return counted.failed >= breaker.failures
+
+
+def _has_lasted(counted: Policy, now: int) -> bool:
+    return counted.failing_since is not None and now - counted.failing_since >= POLICY_AGE_MAX_MS
