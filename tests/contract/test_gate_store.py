@@ -11,14 +11,15 @@ from tests.fakes.engines import Dynamo, Stores
 from tests.fakes.flow_memory import MemoryGates
 from tests.fakes.wire import repeated_by_the_sdk
 
-from sweephand.model.gate import Baton, Gate, GateChange, GateName, Holder, Swap
-from sweephand.model.policy import PolicyKey, RateBucket
+from sweephand.model.gate import Baton, Gate, GateChange, GateName, Holder, Swap, Taking
+from sweephand.model.policy import PolicyKey
 from sweephand.ports.flow import GateStore
 
 KEY = PolicyKey("default", "mailer")
 NAME = GateName(KEY, 3)
 ME, YOU = "owner00000000001", "owner00000000002"
 HELD = Holder(4, NOON + 180_000)
+NOON_US = NOON * 1_000
 BATON = Baton(NOON, "baton00000000001")
 LATER_BATON = Baton(NOON + 5, "baton00000000002")
 
@@ -161,8 +162,9 @@ def test_giving_back_that_the_sdk_repeats_gives_back_once(dynamo: Dynamo) -> Non
     gates = dynamo.stores().gates
     gates.change(NAME, GateChange({ME: Swap(None, HELD), YOU: Swap(None, HELD)}))
     with repeated_by_the_sdk(dynamo.client, "UpdateItem"):
-        some = gates.change(NAME, GateChange.giving_back(ME, HELD, 1))
-        rest = gates.change(NAME, GateChange.giving_back(ME, some.gate.holders[ME], 3, queues=False))
+        less = Holder(3, HELD.until, HELD.number + 1)
+        some = gates.change(NAME, GateChange({ME: Swap(HELD, less)}))
+        rest = gates.change(NAME, GateChange({ME: Swap(less, None)}, queues=False))
     assert (some.is_made, some.gate.used) == (True, 7)
     assert rest == (Gate(4, {YOU: HELD}), True)
 
@@ -172,6 +174,15 @@ def test_giving_back_that_the_sdk_repeats_gives_back_once(dynamo: Dynamo) -> Non
 IDS = st.sampled_from([ME, YOU])
 HOLDERS = st.none() | st.builds(Holder, st.integers(1, 3), st.just(NOON), st.integers(1, 2))
 GUARDS = st.none() | st.sampled_from(["guard1", "guard2"])
+TAKING = st.builds(
+    Taking,
+    st.integers(1, 3),
+    st.just(5),
+    st.just(50),
+    st.sampled_from([0, NOON_US]),
+    st.sampled_from([NOON_US, NOON_US + 20]),
+    st.none() | st.just(NOON_US + 1),
+)
 CHANGES = st.builds(
     GateChange,
     st.dictionaries(IDS, st.builds(Swap, HOLDERS, HOLDERS), max_size=2),
@@ -183,6 +194,7 @@ CHANGES = st.builds(
     st.booleans(),
     st.booleans(),
     st.booleans(),
+    st.none() | TAKING,
 ).filter(lambda change: change._replace(used_max=None, replaces_baton=False, yields=False) != GateChange())
 
 fresh = count()
@@ -200,22 +212,45 @@ def test_dynamodb_answers_any_changes_as_the_rule_says(dynamo: Dynamo, changes: 
 # ---- tokens
 
 
-def test_tokens_are_taken_once(gates: GateStore) -> None:
-    seen = gates.bucket(GateName(KEY, 1))
-    assert seen == RateBucket()
-    mine, yours = (RateBucket(NOON * 1_000 + 5, each, step_us=105_000) for each in (ME, YOU))
-    assert gates.move_bucket(GateName(KEY, 1), mine, seen)
-    assert gates.move_bucket(GateName(KEY, 1), mine, seen)
-    assert not gates.move_bucket(GateName(KEY, 1), yours, seen)
-    assert gates.bucket(GateName(KEY, 1)) == mine
-    assert gates.bucket(GateName(KEY, 0)) == RateBucket()
-    assert gates.move_bucket(GateName(KEY, 1), yours._replace(next_us=NOON * 1_000 + 9), mine)
-    assert not gates.move_bucket(GateName(KEY, 1), mine._replace(next_us=NOON * 1_000 + 7), mine)
+def after(last_us: int, size: int = 1) -> GateChange:
+    """Take so many tokens that follow the last one, whose slot lies at most a second before that instant."""
+    return GateChange(taking=Taking(size, 5, 50, last_us - 1_000_000, last_us, None))
 
 
-def test_one_of_several_functions_takes_the_next_tokens(stores: Stores) -> None:
-    seen = stores.gates.bucket(GateName(KEY, 0))
-    rivals = [RateBucket(NOON * 1_000, f"owner00000000{each:03}") for each in range(8)]
+QUIET = GateChange(taking=Taking(3, 5, 50, 0, NOON_US - 6, NOON_US))
+
+
+def test_tokens_of_a_quiet_bucket_begin_at_an_instant_and_others_follow(gates: GateStore) -> None:
+    assert gates.change(NAME, after(NOON_US)) == (Gate(), False), "none was ever taken"
+    assert gates.change(NAME, QUIET) == (Gate(last_us=NOON_US + 10), True)
+    assert gates.change(NAME, QUIET) == (Gate(last_us=NOON_US + 10), False)
+    assert gates.change(NAME, after(NOON_US + 10, 2)) == (Gate(last_us=NOON_US + 20), True)
+    assert gates.change(NAME, after(NOON_US + 19)) == (Gate(last_us=NOON_US + 20), False)
+    assert gates.change(NAME, after(NOON_US + 1_000_021)) == (Gate(last_us=NOON_US + 20), False)
+    assert gates.get(GateName(KEY, 0)) == Gate()
+
+
+def test_slots_and_tokens_are_taken_by_one_write_or_neither(full: GateStore) -> None:
+    both = QUIET._replace(holders={YOU: Swap(None, HELD)}, used_max=3)
+    assert full.change(NAME, both) == (STORED, False)
+    assert full.change(NAME, both._replace(used_max=4)).gate == STORED._replace(
+        used=8, holders={ME: HELD, YOU: HELD}, last_us=NOON_US + 10
+    )
+    late = both._replace(holders={"other": Swap(None, HELD)}, used_max=8)
+    assert full.change(NAME, late).gate.used == 8
+
+
+def test_tokens_are_lost_if_the_sdk_repeats_the_write_that_takes_them(dynamo: Dynamo) -> None:
+    gates = dynamo.stores().gates
+    with repeated_by_the_sdk(dynamo.client, "UpdateItem"):
+        both = QUIET._replace(holders={ME: Swap(None, HELD)})
+        assert gates.change(NAME, both) == (Gate(4, {ME: HELD}, last_us=NOON_US + 10), False)
+        assert gates.change(NAME, after(NOON_US + 1_000, 2)).gate.last_us == NOON_US + 30
+
+
+def test_several_functions_take_tokens_at_once_and_none_is_taken_twice(stores: Stores) -> None:
+    assert stores.gates.change(NAME, QUIET).is_made
     with ThreadPoolExecutor(8) as pool:
-        won = list(pool.map(lambda each: stores.gates.move_bucket(GateName(KEY, 0), each, seen), rivals))
-    assert won.count(True) == 1
+        taken = list(pool.map(lambda _: stores.gates.change(NAME, after(NOON_US + 1_000, 2)), range(16)))
+    assert all(each.is_made for each in taken)
+    assert sorted(each.gate.last_us - NOON_US for each in taken) == list(range(20, 180, 10))

@@ -9,13 +9,12 @@ from tests.fakes.engines import Dynamo, Stores
 from sweephand.base.limits import GATE_KEY_LENGTH_MAX
 from sweephand.base.timing import KEY_GATE_RETENTION_MS
 from sweephand.model.gate import GateChange, GateName, Holder, Swap, WaitingGate, guard_id
-from sweephand.model.policy import PolicyKey, RateBucket
+from sweephand.model.policy import PolicyKey
 from sweephand.ports.flow import GateStore
 
 KEY = PolicyKey("default", "mailer")
 ACME = GateName(KEY, 0, "label:tenant:acme")
 HELD = GateChange({"owner00000000001": Swap(None, Holder(4, NOON + 180_000))})
-BUCKET = RateBucket(NOON * 1_000, "owner00000000001", 5)
 
 #: Keys of which one could be taken for another, or for a gate without a key.
 KEYS = (
@@ -47,11 +46,9 @@ def test_the_gates_of_a_key_are_its_own(gates: GateStore, key: str | None) -> No
     name = GateName(KEY, 0, key)
     assert len(key or "") <= GATE_KEY_LENGTH_MAX
     assert gates.change(name, HELD).is_made
-    assert gates.move_bucket(name, BUCKET, RateBucket())
-    assert (gates.get(name).used, gates.bucket(name)) == (4, BUCKET)
+    assert gates.get(name).used == 4
     others = [name._replace(key=each) for each in KEYS if each != key]
     assert {gates.get(each).used for each in others} == {0}
-    assert {gates.bucket(each) for each in others} == {RateBucket()}
 
 
 def test_a_list_has_the_gates_that_wait_those_first_that_have_waited_longest(gates: GateStore) -> None:
@@ -102,7 +99,6 @@ def test_what_belongs_to_a_key_is_removed_some_weeks_after_its_last_write(dynamo
     plain = GateName(KEY, 0)
     for name in (plain, ACME):
         stores.gates.change(name, HELD)
-        stores.gates.move_bucket(name, BUCKET, RateBucket())
     stores.clock.time += 60_000
     stores.gates.change(ACME, GateChange(queues=True))
     stores.gates.enlist(WaitingGate(ACME, guard_id(NOON, "g")))
@@ -115,8 +111,6 @@ def test_what_belongs_to_a_key_is_removed_some_weeks_after_its_last_write(dynamo
     of_key = f"gate#default#mailer#{ACME.digest}"
     assert ends == {
         ("gate#default#mailer#0000", "gate"): None,
-        ("gate#default#mailer#rate", "0000"): None,
         (f"{of_key}#0000", "gate"): NOON + 60_000 + KEY_GATE_RETENTION_MS,
-        (f"{of_key}#rate", "0000"): NOON + KEY_GATE_RETENTION_MS,
         ("waits#default#mailer", f"{NOON:014d}.{ACME.digest}.0000"): None,
     }

@@ -15,7 +15,7 @@ from sweephand.model.gate_line import Entry, LineCount, LineTop
 from sweephand.model.gate_message import GateMessage
 from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
-from sweephand.model.policy import Policy, PolicyKey, RateBucket
+from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.trigger import NewerMessage
 from sweephand.ports.jobs import JobStore
 
@@ -113,7 +113,6 @@ class MemoryGates:
 
     def __init__(self) -> None:
         self._gates: dict[GateName, Gate] = {}
-        self._buckets: dict[GateName, RateBucket] = {}
         self._waiting: dict[tuple[PolicyKey, str], WaitingGate] = {}
         self._lock = threading.Lock()
 
@@ -128,17 +127,6 @@ class MemoryGates:
                 return Changed(stored, change.is_made(stored))
             self._gates[name] = changed
             return Changed(changed, is_made=True)
-
-    def bucket(self, name: GateName) -> RateBucket:
-        return self._buckets.get(name, RateBucket())
-
-    def move_bucket(self, name: GateName, bucket: RateBucket, seen: RateBucket) -> bool:
-        with self._lock:
-            stored = self.bucket(name)
-            if (stored.next_us, stored.owner) == (seen.next_us, seen.owner):
-                self._buckets[name] = bucket
-                return True
-            return stored == bucket
 
     def enlist(self, waiting: WaitingGate) -> None:
         with self._lock:
@@ -159,7 +147,6 @@ class MemoryGates:
         """Lose everything."""
         with self._lock:
             self._gates.clear()
-            self._buckets.clear()
             self._waiting.clear()
 
     def everything(self) -> Mapping[GateName, Gate]:

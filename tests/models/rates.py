@@ -4,6 +4,8 @@ A bucket gives out slots of time. Of these, `limit` span `PER` and `LATE_MAX` to
 within `LATE_MAX` of its slot, or its token is lost. So no span shorter than `PER` sees more than `limit`
 requests leave, also when a rate changes.
 
+The item of a gate also holds the bucket of that number. So one write takes a slot and a token.
+
 A rate adds three rules to gates. A server without a token that is near gives its slot back and calls. A baton
 comes when a token is near, and its gate knows when that will be. A message that finds no token near, and a
 baton on its way that comes in time, leaves the gate alone. There may be fewer buckets than gates, or more.
@@ -14,7 +16,7 @@ from typing import Final
 from tests.models.gates import Gates
 from tests.models.operations import LEAVE, NOTHING, Outcomes
 from tests.models.platform import Steps
-from tests.models.programs import Answer, Part, Position, Program, operation
+from tests.models.programs import Part, Position, Program, operation
 from tests.models.state import NO_TOKEN, Bucket, Message, State
 
 #: The span for which a rate counts, and how long after its slot a request may leave.
@@ -22,6 +24,9 @@ PER: Final = 2
 LATE_MAX: Final = 1
 #: A token is near if its slot comes within this time. A baton comes as long before a slot.
 NEAR: Final = 1
+
+#: What a trigger that has not waited has taken.
+NEITHER, SLOT, BOTH = range(3)
 
 
 class Rates(Gates):
@@ -78,11 +83,11 @@ class Rates(Gates):
     # ---- programs
 
     def trigger(self, trigger: int, gate: int, again: int) -> Program:
-        if not again and (yield self.take_slot_directly(gate)):
-            if (yield self.take_token()):
-                return Position("leave_directly", (trigger, gate))
-            if (yield self.give_slot_back(gate)):
-                yield from self.call(gate)
+        taken = NEITHER if again else (yield self.take_slot_with_token(gate))
+        if taken == BOTH or (taken == SLOT and (yield self.take_token())):
+            return Position("leave_directly", (trigger, gate))
+        if taken == SLOT and (yield self.give_slot_back(gate)):
+            yield from self.call(gate)
         yield from self.enqueue(gate, trigger, again)
         return None
 
@@ -140,16 +145,30 @@ class Rates(Gates):
         found, rate = state.buckets[bucket], self.world.rates[state.functions[me].view][bucket]
         return max(0, found.next - found.step + self.step(rate))
 
+    @operation("takes a slot directly, and a token of the same item")
+    def take_slot_with_token(self, state: State, me: int, gate: int) -> Outcomes:
+        """One write takes both, or nothing. A gate without a bucket gives a slot alone."""
+        if state.gates[gate].queues or not self.has_free_slot(state, me, gate):
+            return [(state, NEITHER)]
+        if gate not in dict(self.steps_now(state, me)):
+            return [(self.with_slot(state, me, gate), SLOT)]
+        after = self.with_token(state, me, gate)
+        return [(state, NEITHER) if after is None else (self.with_slot(after, me, gate), BOTH)]
+
     @operation("takes a token")
     def take_token(self, state: State, me: int) -> Outcomes:
-        """Takes one from any bucket that has one near. Answers whether it did."""
-        taken: list[tuple[State, Answer]] = []
-        for number, step in self.steps_now(state, me):
-            slot = self.next_slot(state, me, number)
-            if slot <= NEAR:
-                after = (*state.buckets[:number], Bucket(slot + step, step), *state.buckets[number + 1 :])
-                taken.append((state._replace(buckets=after).with_function(me, token=slot), True))
-        return taken or [(state, False)]
+        """One write takes one from any bucket that has one near. Answers whether it did."""
+        buckets = [number for number, _ in self.steps_now(state, me)]
+        taken = [self.with_token(state, me, number) for number in buckets]
+        return [(after, True) for after in taken if after is not None] or [(state, False)]
+
+    def with_token(self, state: State, me: int, bucket: int) -> State | None:
+        """The state after the function took the next token of a bucket; None if that is not near."""
+        slot, step = self.next_slot(state, me, bucket), dict(self.steps_now(state, me))[bucket]
+        if slot > NEAR:
+            return None
+        after = (*state.buckets[:bucket], Bucket(slot + step, step), *state.buckets[bucket + 1 :])
+        return state._replace(buckets=after).with_function(me, token=slot)
 
     @operation("opens a request for its token")
     def open_request(self, state: State, me: int) -> Outcomes:

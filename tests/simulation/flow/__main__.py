@@ -32,6 +32,7 @@ _ENTRIES: Final = (1, 10, 100)
 
 #: The rates whose use is measured, each with a limit that is no bound and the seconds of work.
 _RATES: Final = (
+    (Rate(1_000, SECOND_MS), 300, 20),
     (Rate(500, SECOND_MS), 200, 20),
     (Rate(100, SECOND_MS), 40, 20),
     (Rate(30, SECOND_MS), 40, 60),

@@ -11,9 +11,10 @@ from sweephand.base.instants import Instant
 from sweephand.flow import gates as gates_module
 from sweephand.flow import permit as permit_module
 from sweephand.flow.gates import Gates
+from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.server import Server
 from sweephand.flow.tokens import Tokens, next_token_at
-from sweephand.model.gate import GateName, WaitingGate
+from sweephand.model.gate import Gate, GateName, WaitingGate
 from sweephand.model.gate_message import GateMessage
 from sweephand.model.page import Page
 from sweephand.model.policy import Rate
@@ -55,11 +56,12 @@ def _tells_the_empty_key(server: Server, message: GateMessage, deadline: Instant
 def _one_bucket_for_all() -> Iterator[None]:
     make: Any = Tokens.__init__
 
-    def made(tokens: Tokens, gate: GateName, **others: Any) -> None:
-        make(tokens, gate._replace(key=None), **others)
+    def made(tokens: Tokens, slots: HeldSlots, **others: Any) -> None:
+        make(tokens, slots, **others)
+        tokens._gate = slots.name._replace(key=None)
 
-    def near(name: GateName, rate: Rate, store: GateStore, now: Instant) -> Instant:
-        return next_token_at(name._replace(key=None), rate, store, now)
+    def near(name: GateName, rate: Rate, store: GateStore, now: Instant, _: Gate | None) -> Instant:
+        return next_token_at(name._replace(key=None), rate, store, now, None)
 
     with patch.object(Tokens, "__init__", made), patch.object(gates_module, "next_token_at", near):
         yield

@@ -11,6 +11,8 @@ from tests.simulation.flow.world import FlowWorld
 from tests.simulation.mutations.registry import Instead
 
 from sweephand.flow import leasing
+from sweephand.flow import tokens as tokens_module
+from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.leasing import Leasing
 from sweephand.flow.taken import LeftEntry, TakenEntry
 from sweephand.flow.tokens import Tokens
@@ -18,9 +20,9 @@ from sweephand.flow.turn import Turn
 from sweephand.jobs import policies
 from sweephand.model import gate_line
 from sweephand.model import policy as policy_module
-from sweephand.model.gate import GateName
+from sweephand.model.gate import Changed, GateName, Taking, Token
 from sweephand.model.gate_line import Entry, LineTop
-from sweephand.model.policy import PRIORITIES, Policy, RateBucket, Token
+from sweephand.model.policy import PRIORITIES, Policy
 from sweephand.ports.flow import GateStore
 
 #: More entries than a line ever has.
@@ -249,15 +251,20 @@ def _takes_tokens_of_others() -> Iterator[None]:
     """A function keeps the tokens for which it has asked, also if another one has taken them first."""
     make: Any = Tokens.__init__
 
-    def made(tokens: Tokens, gate: GateName, *, store: GateStore, **others: Any) -> None:
-        def moved(*arguments: Any) -> bool:
-            store.move_bucket(*arguments)
-            return True
+    def made(tokens: Tokens, slots: HeldSlots, *, store: GateStore, **others: Any) -> None:
+        def moved(*arguments: Any) -> Changed:
+            return store.change(*arguments)._replace(is_made=True)
 
-        make(tokens, gate, store=Instead(store, move_bucket=moved), **others)
+        make(tokens, slots, store=Instead(store, change=moved), **others)
 
     with patch.object(Tokens, "__init__", made):
         yield
+
+
+def _begins_anew(*asked: Any, **how: Any) -> Taking | None:
+    """Tokens begin at this moment, whatever others have taken since the bucket was seen."""
+    wants = policy_module.taking(*asked, **how)
+    return None if wants is None else wants._replace(last_min_us=0, last_max_us=wants.last_max_us + 10**12)
 
 
 def _slots_too_close(rate: policy_module.Rate) -> int:
@@ -310,11 +317,11 @@ OF_TURNS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "lines of other gates that nobody reads": lambda: patch.object(Leasing, "_others", lambda *_: ()),
     "a priority that is starved": _low_first,
     "tokens that are taken without the condition": _takes_tokens_of_others,
+    "a bucket that counts as quiet whatever others have taken": lambda: patch.object(
+        tokens_module, "taking", _begins_anew
+    ),
     "a request that leaves when its slot has passed": lambda: patch.object(Token, "is_open", lambda *_: True),
     "slots of a rate that lie too close": lambda: patch.object(policy_module, "step_us_of", _slots_too_close),
-    "a raised rate that waits for a slot of the earlier one": lambda: patch.object(
-        RateBucket, "next_of", lambda bucket, _: bucket.next_us
-    ),
     "tokens that are lost at the end of a turn": lambda: patch.object(
         Turn, "_is_at_end", lambda turn_, now: now >= turn_._ends_at
     ),

@@ -119,10 +119,6 @@ def _of_gate(*, is_write: bool) -> Callable[..., Used]:
     return lambda _, name, *__: Used(gates._gate_key(name)[0], is_write)
 
 
-def _of_bucket(*, is_write: bool) -> Callable[..., Used]:
-    return lambda _, name, *__: Used(gates._bucket_key(name)[0], is_write)
-
-
 def _of_new_entry(_: object, name: GateName, entry: Entry) -> Used:
     return Used(gates._line(name), is_write=True, units=-(-_size(entry) // _WRITE))
 
@@ -149,8 +145,6 @@ _POLICIES: Final[Mapping[str, Callable[..., Used]]] = {
 _GATES: Final[Mapping[str, Callable[..., Used]]] = {
     "get": _of_gate(is_write=False),
     "change": _of_gate(is_write=True),
-    "bucket": _of_bucket(is_write=False),
-    "move_bucket": _of_bucket(is_write=True),
 }
 _LINES: Final[Mapping[str, Callable[..., Used]]] = {
     "put": _of_new_entry,

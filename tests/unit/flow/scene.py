@@ -18,10 +18,10 @@ from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.permit import Permit
 from sweephand.flow.server import Server, ServerOutcome
 from sweephand.model.definition import Definition
-from sweephand.model.gate import Gate, GateChange, GateName, Holder, Swap
+from sweephand.model.gate import Gate, GateChange, GateName, Holder, Swap, Taking
 from sweephand.model.gate_line import Entry, entries_of
 from sweephand.model.gate_message import GateMessage
-from sweephand.model.policy import Policy, PolicyKey, Priority
+from sweephand.model.policy import Policy, PolicyKey, Priority, Rate, step_us_of
 from sweephand.model.trigger import LineWait, TriggerMessage
 
 KEY = PolicyKey("default", "mailer")
@@ -29,6 +29,13 @@ GATE = GateName(KEY, 0)
 BATON = GateMessage("baton", *KEY, 0, NOON)
 TARGET = {"type": "http", "url": "https://example.com/hook"}
 LIMIT_MS = 90 * SECOND_MS
+
+
+def spend_until(store: MemoryGates, name: GateName, rate: Rate, next_at: Instant) -> None:
+    """Take tokens of a gate's bucket, so that the next one is for that instant."""
+    last_us = next_at * 1_000 - step_us_of(rate)
+    spent = GateChange(taking=Taking(1, 0, 0, 0, last_us - 1, last_us))
+    assert store.change(name, spent).is_made
 
 
 def true(*_: object) -> bool:
@@ -170,7 +177,7 @@ class Flow:
     def slots(self, slots: int = 4) -> HeldSlots:
         """The slots of a function of the test."""
         self.hold(slots, "mine")
-        return HeldSlots(GATE, "mine", Holder(slots, NOON + 180_000), store=self.store, clock=self.clock)
+        return HeldSlots(GATE, "mine", self.gate(), store=self.store, clock=self.clock)
 
     def gate(self, number: int = 0) -> Gate:
         return self.store.get(GateName(KEY, number))

@@ -1,6 +1,7 @@
 """A delivery function takes slots for triggers that need not wait, and gives them back while others end."""
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from tests.contract.builders import NOON
@@ -12,7 +13,7 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.flow.direct_slots import DirectSlots, take_slots
 from sweephand.flow.gates import Gates
 from sweephand.flow.permit import Permit
-from sweephand.model.gate import Baton, GateChange
+from sweephand.model.gate import Baton, Changed, GateChange, GateName
 from sweephand.model.policy import Rate
 from sweephand.model.trigger import LineWait
 
@@ -132,7 +133,7 @@ def test_a_slot_whose_writes_fail_comes_back_by_itself() -> None:
     assert used(scene) == 1
 
 
-def test_under_a_rate_each_request_waits_for_its_token_and_slots_without_one_are_given_back() -> None:
+def test_under_a_rate_each_request_waits_for_its_token() -> None:
     scene = flow(None, rate=Rate(4, SECOND_MS))
     slots = asked(scene.gates(), 9)
     assert slots is not None
@@ -145,6 +146,43 @@ def test_under_a_rate_each_request_waits_for_its_token_and_slots_without_one_are
     for permit in filter(None, permits):
         slots.close(permit)
     assert used(scene) == 0
+
+
+def test_one_write_takes_slots_and_their_tokens_and_another_one_gives_the_slots_back() -> None:
+    scene = flow(None, rate=Rate(4, SECOND_MS))
+    calls: list[str] = []
+    scene.announce = calls.append
+    slots, [permit] = taken(scene, 1)
+    slots.close(permit)
+    assert [each for each in calls if each.startswith("before gates")] == ["before gates.change"] * 2
+
+
+def test_a_write_of_slots_and_tokens_whose_answer_is_lost_leaves_slots_and_takes_other_tokens() -> None:
+    scene = flow(None, rate=Rate(4, SECOND_MS))
+    change, calls = scene.store.change, []
+
+    def repeated(name: GateName, change_: GateChange) -> Changed:
+        """The SDK makes the first request again."""
+        calls.append(change(name, change_))
+        return change(name, change_) if len(calls) == 1 else calls[-1]
+
+    with patch.object(scene.store, "change", repeated):
+        _, [permit] = taken(scene, 1)
+    assert used(scene) == 1
+    assert permit.token is not None
+    assert permit.token.opens_at == NOON + 263
+
+
+def test_under_a_rate_a_gate_with_a_bucket_is_asked_first_and_another_one_when_that_is_full() -> None:
+    scene = flow(64, rate=Rate(4, SECOND_MS))
+    second = GATE._replace(number=1)
+    taken(scene, 1)
+    assert (used(scene), scene.store.get(second).used) == (1, 0)
+    last_us = scene.gate().last_us
+    scene.hold(31)
+    taken(scene, 2)
+    assert (used(scene), scene.store.get(second).used) == (32, 2)
+    assert scene.gate().last_us > last_us, "the tokens are those of the first gate"
 
 
 def test_a_policy_that_was_never_written_gives_no_slot() -> None:

@@ -4,14 +4,14 @@ from unittest.mock import patch
 
 import pytest
 from tests.contract.builders import NOON, policy
-from tests.unit.flow.scene import GATE, KEY, Flow, flow, triggers
+from tests.unit.flow.scene import GATE, KEY, Flow, flow, spend_until, triggers
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import GUARD_MS, HOLDER_MS, QUEUE_DELAY_MAX_MS
 from sweephand.model.gate import Baton, Changed, Gate, GateChange, GateName, Holder
 from sweephand.model.gate_message import GateMessage
 from sweephand.model.job import JobKey
-from sweephand.model.policy import PermitName, Policy, Rate, RateBucket
+from sweephand.model.policy import PermitName, Policy, Rate
 
 
 def stored(scene: Flow) -> Policy:
@@ -166,7 +166,7 @@ def test_one_baton_is_under_way_at_a_time_and_the_gate_knows_of_it_before_it_is_
 
 def test_a_call_under_a_rate_comes_when_a_token_is_near() -> None:
     scene = flow(4, rate=Rate(1, 60_000))
-    scene.store.move_bucket(GATE, RateBucket((NOON + 63_000) * 1_000, "function", 0), RateBucket())
+    spend_until(scene.store, GATE, Rate(1, 60_000), NOON + 63_000)
     scene.gates().call(GATE, stored(scene))
     [(baton, delay_ms)] = scene.queue.sent
     assert isinstance(baton, GateMessage)

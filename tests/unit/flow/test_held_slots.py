@@ -16,7 +16,7 @@ from sweephand.flow.held_slots import (
     give_back_of_run,
     held_by_run,
 )
-from sweephand.model.gate import Changed, GateChange, GateName, Holder, Swap
+from sweephand.model.gate import Changed, Gate, GateChange, GateName, Holder, Swap
 
 UNTIL = NOON + 180_000
 RUN = held_by_run(NOON, NOON + 900_000)
@@ -66,7 +66,7 @@ def test_two_threads_never_take_the_write_of_the_other_for_their_own() -> None:
 def test_a_repeat_that_comes_late_changes_nothing() -> None:
     scene = flow()
     slots = scene.slots(4)
-    stale = GateChange.giving_back("mine", Holder(4, UNTIL), 1)
+    stale = GateChange({"mine": Swap(Holder(4, UNTIL), Holder(3, UNTIL, 2))})
     slots.give_back(1)
     slots.give_back(1)
     assert not scene.store.change(GATE, stale).is_made
@@ -177,16 +177,17 @@ def test_no_slot_is_taken_when_an_expired_holder_has_written_since_it_was_read()
     scene.hold(8, until=NOON - 5)
     read, change = scene.slots(2), scene.store.change
     stale = scene.gate()
-    assert change(GATE, GateChange.giving_back("other", Holder(8, NOON - 5), 3)).is_made
+    less = Swap(Holder(8, NOON - 5), Holder(5, NOON - 5, 2))
+    assert change(GATE, GateChange({"other": less})).is_made
     store: Any = SimpleNamespace(get=lambda _: stale, change=change)
-    slots = HeldSlots(GATE, read.token, stale.holders[read.token], store=store, clock=scene.clock)
+    slots = HeldSlots(GATE, read.token, stale, store=store, clock=scene.clock)
     slots.grow(10, 10)
     assert (slots.size, scene.gate().used) == (2, 7)
 
 
 def test_slots_last_for_longer_than_clocks_may_differ() -> None:
     scene = flow()
-    slots = HeldSlots(GATE, "mine", Holder(1, UNTIL), store=scene.store, clock=scene.clock)
+    slots = HeldSlots(GATE, "mine", Gate(1, {"mine": Holder(1, UNTIL)}), store=scene.store, clock=scene.clock)
     scene.clock.time = UNTIL - CLOCK_SKEW_MAX_MS - 1
     assert slots.last
     scene.clock.time += 1

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from tests.contract.builders import NOON, job, policy, trigger_message
-from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, triggers
+from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, spend_until, triggers
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, GUARD_MS
@@ -13,7 +13,7 @@ from sweephand.model.definition import Definition
 from sweephand.model.gate import GateChange, GateName, Swap, WaitingGate, guard_id
 from sweephand.model.gate_line import entries_of
 from sweephand.model.job import JobKey
-from sweephand.model.policy import Policy, Rate, RateBucket
+from sweephand.model.policy import Policy, Rate
 from sweephand.model.trigger import TriggerMessage
 
 ACME = GATE._replace(key="label:tenant:acme")
@@ -113,12 +113,13 @@ def test_a_permit_names_the_key_so_that_the_end_of_a_run_finds_its_gate() -> Non
 
 def test_each_key_has_a_rate_of_its_own() -> None:
     scene = keyed(5, rate=Rate(1, MINUTE_MS))
-    scene.store.move_bucket(ACME, RateBucket((NOON + 50_000) * 1_000, "other", 0), RateBucket())
+    spend_until(scene.store, ACME, Rate(1, MINUTE_MS), NOON + 50_000)
+    spent = scene.store.get(ACME)
     enqueue(scene, *of("acme"), *of("zulu"))
     assert {each.name: each.not_before for each in scene.sent("baton")} == {ACME: NOON + 49_700, ZULU: NOON}
     assert scene.handle(BATON._replace(key=ZULU.key)) == "served"
-    assert scene.store.bucket(ACME).owner == "other"
-    assert scene.store.bucket(GATE) == RateBucket()
+    assert scene.store.get(ACME).last_us == spent.last_us
+    assert scene.store.get(GATE).last_us == 0
 
 
 # ---- the list of those that wait

@@ -2,13 +2,13 @@
 
 import pytest
 from tests.contract.builders import NOON, policy
-from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, triggers
+from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, spend_until, triggers
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import GUARD_MS
 from sweephand.model.gate import Baton, GateChange, GateName, Swap
 from sweephand.model.gate_message import GateMessage
-from sweephand.model.policy import Rate, RateBucket
+from sweephand.model.policy import Rate
 
 GUARD = BATON._replace(purpose="guard", guard="guard")
 WAKE = BATON._replace(purpose="wake", guard="guard")
@@ -184,7 +184,7 @@ def rated(next_ms: int) -> Flow:
     """A policy with a rate whose next token comes after so many ms, and a trigger that waits."""
     scene = flow(4, rate=Rate(1, 60_000))
     scene.put(*triggers(1))
-    scene.store.move_bucket(GATE, RateBucket((NOON + next_ms) * 1_000, "function", 0), RateBucket())
+    spend_until(scene.store, GATE, Rate(1, 60_000), NOON + next_ms)
     return scene
 
 

@@ -125,11 +125,11 @@ def test_one_function_takes_no_more_slots_than_one_that_serves(world: World) -> 
     gates = world.deliveries().rare().gates
     policy = world.policies.get(KEY)
     assert policy is not None
-    held = [gates.acquire(policy, None, 1) for _ in range(4)]
+    held = [gates.acquire(policy, None, 1, NOON) for _ in range(4)]
     assert [each is not None for each in held] == [True, True, False, False]
     gates.leave(GateName(KEY, 0), 1)
-    assert gates.acquire(policy, None, 5) is not None
-    assert gates.acquire(policy, None, 1) is None
+    assert gates.acquire(policy, None, 5, NOON) is not None
+    assert gates.acquire(policy, None, 1, NOON) is None
 
 
 def test_a_resume_while_flow_policies_are_off_is_told_when_they_are_on_again() -> None:

@@ -136,6 +136,9 @@ POLICY_AGE_MAX_MS: Final = SECOND_MS
 #: the second within which a function finds a token that it can take.
 TOKEN_LEAD_MS: Final = 300
 
+#: A request from a line can leave so soon. After a quiet time, its token is for no slot that is over before.
+TOKEN_READY_MS: Final = 150
+
 #: The delivery function enqueues a trigger at a gate so long before it is due. The function that serves the
 #: gate has to be called and to take slots first.
 GATE_LEAD_MS: Final = 200

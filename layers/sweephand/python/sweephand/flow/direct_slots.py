@@ -14,7 +14,8 @@ from sweephand.flow.gates import Gates
 from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.permit import Permit
 from sweephand.flow.tokens import Tokens
-from sweephand.model.policy import Policy, PolicyKey, Token
+from sweephand.model.gate import Token
+from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.trigger import LineWait
 
 
@@ -47,12 +48,13 @@ def _take(
     """The slots of one key. After an error, what may be taken comes back by itself."""
     slots = tokens = None
     with suppress(StoreError):
-        slots = gates.acquire(policy, of, wanted)
+        slots = gates.acquire(policy, of, wanted, due_at)
     if slots is None:
         return None
     if policy.rate is not None:
-        tokens = Tokens(slots.name, store=gates.store, clock=gates.clock, ids=gates.ids)
+        tokens = Tokens(slots, store=gates.store, clock=gates.clock, ids=gates.ids)
         with suppress(StoreError):
+            # Not each gate has a bucket.
             tokens.take_more(policy.rate, slots.size, due_at)
     return DirectSlots(gates, policy, read_at, slots, tokens)
 

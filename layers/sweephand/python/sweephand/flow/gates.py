@@ -35,7 +35,7 @@ from sweephand.model.gate import (
 from sweephand.model.gate_line import ENTRY_TRIGGERS_MAX, entries_of
 from sweephand.model.gate_message import GateMessage, Purpose
 from sweephand.model.job import JobKey
-from sweephand.model.policy import PermitName, Policy, PolicyKey, Priority
+from sweephand.model.policy import PermitName, Policy, PolicyKey, Priority, buckets_of, taking
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.flow import FlowQueue, GateLines, GateStore, PolicyStore
@@ -207,15 +207,18 @@ class Gates:
         """
         if seen is not None and seen.baton is not None and not again:
             return
-        at = self.clock.now() if policy is None else self.token_near_at(name, policy)
+        at = self.clock.now() if policy is None else self.token_near_at(name, policy, seen)
         baton = Baton(at, self.ids.token())
         if self.store.change(name, GateChange(baton=baton, replaces_baton=again)).is_made:
             self.send("baton", name, at, hint=hint)
 
-    def token_near_at(self, name: GateName, policy: Policy) -> Instant:
-        """When a function may take a token of the gate's rate; now if it may, or if there is no rate."""
+    def token_near_at(self, name: GateName, policy: Policy, seen: Gate | None = None) -> Instant:
+        """When a function may take a token of the gate's rate; now if it may, or if there is no rate.
+
+        The gate was `seen` a moment ago, if it is given.
+        """
         now = self.clock.now()
-        return now if policy.rate is None else max(now, next_token_at(name, policy.rate, self.store, now))
+        return now if policy.rate is None else next_token_at(name, policy.rate, self.store, now, seen)
 
     def send(
         self,
@@ -245,19 +248,23 @@ class Gates:
 
     # ---- slots
 
-    def acquire(self, policy: Policy, of: str | None, wanted: int) -> HeldSlots | None:
+    def acquire(self, policy: Policy, of: str | None, wanted: int, due_at: Instant) -> HeldSlots | None:
         """Take slots for so many triggers of a key at most that have not waited.
 
-        Returns None if other triggers wait, or if no slot is free. It asks one gate, and a second one if the
-        first has none. It leaves a gate without a free slot alone for a while: a refused write costs as much
-        as one that is made. A function acquires as many slots of a key at most as one that serves. Whoever
-        gives slots back says so by leave().
+        If the gate has a bucket, the same write takes a token for each slot, and none before `due_at`.
+        Returns None if other triggers wait, if no slot is free, or if no token is near. It asks one gate, and
+        a second one if the first has none. It leaves a gate that has none alone for a while: a refused write
+        costs as much as one that is made. A function acquires as many slots of a key at most as one that
+        serves. Whoever gives slots back says so by leave().
         """
         names = [self.name_for(policy.key, policy, of) for _ in range(_GATES_ASKED)]
-        tried = (self._acquire(name, policy, wanted) for name in dict.fromkeys(names))
+        if policy.rate is not None:
+            # The first gates hold the buckets.
+            names[0] = names[0]._replace(number=names[0].number % len(buckets_of(policy.rate)))
+        tried = (self._acquire(name, policy, wanted, due_at) for name in dict.fromkeys(names))
         return next(filter(None, tried), None)
 
-    def _acquire(self, name: GateName, policy: Policy, wanted: int) -> HeldSlots | None:
+    def _acquire(self, name: GateName, policy: Policy, wanted: int, due_at: Instant) -> HeldSlots | None:
         share, now = policy.share_at(name), self.clock.now()
         if now < self._full_until.get(name, 0):
             return None
@@ -269,7 +276,7 @@ class Gates:
             self._acquired[of_function] += count
         held = None
         try:
-            held = self._acquire_of(name, share, count, now)
+            held = self._acquire_of(name, policy, count, due_at)
         finally:
             self.leave(name, count - (0 if held is None else held.size))
         return held
@@ -282,17 +289,24 @@ class Gates:
             if self._acquired[of_function] <= 0:
                 del self._acquired[of_function]
 
-    def _acquire_of(self, name: GateName, share: int, count: int, now: Instant) -> HeldSlots | None:
+    def _acquire_of(self, name: GateName, policy: Policy, count: int, due_at: Instant) -> HeldSlots | None:
         token, gate = self.ids.token(), Gate()
+        share, bucket, now = policy.share_at(name), policy.bucket(name.number), self.clock.now()
         for _ in range(_TRIES_MAX):
+            takes = None if bucket is None else taking(gate.last_us, bucket, now, count, due_at)
+            if bucket is not None:
+                count = 0 if takes is None else takes.size
             if count <= 0:
                 break
-            holder = Holder(count, now + HOLDER_MS)
-            change = GateChange({token: Swap(None, holder)}, yields=True)
+            swap = Swap(None, Holder(count, now + HOLDER_MS))
+            change = GateChange({token: swap}, yields=True, taking=takes)
             changed = self.store.change(name, with_expired(change, gate, share, now))
-            if changed.is_made:
-                return HeldSlots(name, token, holder, store=self.store, clock=self.clock)
             gate = changed.gate
+            if changed.is_made or token in gate.holders:
+                held = HeldSlots(name, token, gate, store=self.store, clock=self.clock)
+                if takes is not None and changed.is_made:
+                    held.tokens = takes.tokens(gate.last_us)
+                return held
             count = 0 if gate.queues else min(count, gate.free(share, now))
         if len(self._full_until) >= _FULL_GATES_MAX:
             self._full_until.clear()
@@ -313,11 +327,10 @@ class Gates:
                 if gate.free(share, now) <= 0:
                     return None
                 continue
-            holder = Holder(count, until)
-            change = GateChange({token: Swap(None, holder)}, removes_baton=True)
+            change = GateChange({token: Swap(None, Holder(count, until))}, removes_baton=True)
             changed = self.store.change(name, with_expired(change, gate, share, now))
             if changed.is_made:
-                return HeldSlots(name, token, holder, store=self.store, clock=self.clock)
+                return HeldSlots(name, token, changed.gate, store=self.store, clock=self.clock)
             gate = changed.gate
         # Others take them all the time. The mark of the baton stands, so this message has to come again.
         self.send("baton", name, self.clock.now())
@@ -339,10 +352,8 @@ class Gates:
 
     def name_for(self, key: PolicyKey, policy: Policy | None, of: str | None) -> GateName:
         """A gate of a policy for newcomers of that key: each is as likely as its share is large."""
-        return GateName(key, self._number(policy), of)
-
-    def _number(self, policy: Policy | None) -> int:
-        if policy is None:
-            return 0
-        slot = int(self.ids.fraction() * (policy.concurrent_max or policy.gates * policy.slots))
-        return slot // policy.share_of_limit(0)
+        number = 0
+        if policy is not None:
+            slot = int(self.ids.fraction() * (policy.concurrent_max or policy.gates * policy.slots))
+            number = slot // policy.share_of_limit(0)
+        return GateName(key, number, of)

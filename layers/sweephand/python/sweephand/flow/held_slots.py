@@ -5,7 +5,7 @@ from typing import Final
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, HOLDER_MS
-from sweephand.model.gate import Changed, Gate, GateChange, GateName, Holder, Swap
+from sweephand.model.gate import Changed, Gate, GateChange, GateName, Holder, Swap, Token
 from sweephand.ports.clock import Clock
 from sweephand.ports.flow import GateStore
 
@@ -18,14 +18,18 @@ class HeldSlots:
     again.
     """
 
-    def __init__(self, name: GateName, token: str, holder: Holder, *, store: GateStore, clock: Clock) -> None:
+    def __init__(self, name: GateName, token: str, gate: Gate, *, store: GateStore, clock: Clock) -> None:
+        """The write that took them has left the `gate` like that."""
         self.name = name
         self.token = token
-        self.until = holder.until
-        self._holder = holder
+        self.gate = gate
+        #: The tokens of a rate that the same write has taken.
+        self.tokens: tuple[Token, ...] = ()
+        self._holder = gate.holders[token]
+        self.until = self._holder.until
         self._store = store
         self._clock = clock
-        self._numbers = count(holder.number + 1)
+        self._numbers = count(self._holder.number + 1)
 
     @property
     def size(self) -> int:
@@ -137,5 +141,5 @@ def give_back_of_run(store: GateStore, name: GateName, request: str) -> Gate | N
     held = store.get(name).holders.get(request)
     if held is None:
         return None
-    changed = store.change(name, GateChange.giving_back(request, held, held.slots))
+    changed = store.change(name, GateChange({request: Swap(held, None)}))
     return changed.gate if changed.is_made else None

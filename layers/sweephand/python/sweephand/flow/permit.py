@@ -6,8 +6,8 @@ from sweephand.base.instants import Instant
 from sweephand.flow.gate_key import is_under
 from sweephand.flow.held_slots import HeldSlots, end_request_of_run, give_back_of_run, held_by_run
 from sweephand.model.definition import Definition
-from sweephand.model.gate import Gate, Holder
-from sweephand.model.policy import PermitName, PolicyKey, Token
+from sweephand.model.gate import Gate, Holder, Token
+from sweephand.model.policy import PermitName, PolicyKey
 from sweephand.ports.clock import Clock
 from sweephand.ports.flow import GateStore
 
@@ -39,6 +39,7 @@ class Permit:
         self.met_outage: bool | None = None
         self._slots = slots
         self._request = request
+        #: The token that the request uses up, if the policy has a rate.
         self.token = token
         self._store = store
         self._clock = clock
@@ -72,11 +73,6 @@ class Permit:
     def was_in_vain(self) -> bool:
         """Whether its request was a probe that failed. Such an attempt does not count."""
         return self.is_probe and self.met_outage is True
-
-    @property
-    def has_token(self) -> bool:
-        """Whether its policy has a rate, of which the request uses one token."""
-        return self.token is not None
 
     @property
     def leaves_at(self) -> Instant:

@@ -108,12 +108,12 @@ class Server:
     def _waits_for_token(self, name: GateName, policy: Policy) -> bool:
         """Whether no token is near, and a baton comes when one is. If none comes in time, one is sent."""
         gates, now = self._gates, self._gates.clock.now()
-        near_at = gates.token_near_at(name, policy)
+        gate = gates.store.get(name)
+        near_at = gates.token_near_at(name, policy, gate)
         if near_at <= now + TOKEN_LEAD_MS or gates.lines.top(name, 1).is_empty:
             return False
-        baton = gates.store.get(name).baton
-        if baton is None or not now < baton.at <= near_at:
-            gates.call(name, policy, again=True)
+        if gate.baton is None or not now < gate.baton.at <= near_at:
+            gates.call(name, policy, gate, again=True)
         return True
 
     # ---- a probe

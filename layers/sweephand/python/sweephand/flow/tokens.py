@@ -1,36 +1,29 @@
-"""The tokens of a policy's rate that one function has taken, out of the buckets of the rate.
+"""The tokens of a policy's rate that one function has taken, out of the buckets of the rate."""
 
-A bucket gives out 300 tokens a second at most. A higher rate has several, with shares that are filled one
-after the other, as the shares of gates are.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from threading import Lock
 from typing import Final
 
-from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.instants import Instant
 from sweephand.base.timing import TOKEN_LEAD_MS
-from sweephand.model.gate import GateName
-from sweephand.model.policy import RATE_OF_GATE_MAX, Rate, Token, next_slot_at, next_slots
+from sweephand.flow.held_slots import HeldSlots
+from sweephand.model.gate import Gate, GateChange, GateName, Token
+from sweephand.model.policy import Rate, buckets_of, next_slot_at, taking
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.flow import GateStore
 
-#: How often a function tries again to take tokens that another one took first.
+#: How often a function writes a bucket that is not as it expects.
 _TRIES_MAX: Final = 5
 
 
-def buckets_of(rate: Rate) -> Sequence[Rate]:
-    """The rate of each bucket. The sum is the whole rate, and no share shrinks when the rate grows."""
-    largest = max(1, RATE_OF_GATE_MAX * rate.per_ms // SECOND_MS)
-    whole, rest = divmod(rate.limit, largest)
-    limits = [largest] * whole + [rest] * (rest > 0)
-    return [Rate(limit, rate.per_ms) for limit in limits]
+def next_token_at(name: GateName, rate: Rate, store: GateStore, now: Instant, seen: Gate | None) -> Instant:
+    """When a function may take a token for a gate: shortly before the next slot of any bucket, or now.
 
-
-def next_token_at(name: GateName, rate: Rate, store: GateStore, now: Instant) -> Instant:
-    """When a function may take a token for a gate: shortly before the next slot of any bucket, or now."""
-    buckets = enumerate(buckets_of(rate))
-    slots_at = [next_slot_at(store.bucket(name._replace(number=n)), each, now) for n, each in buckets]
+    The gate was `seen` a moment ago, if it is given.
+    """
+    gates = [name._replace(number=number) for number in range(len(buckets_of(rate)))]
+    found = [seen if seen is not None and each == name else store.get(each) for each in gates]
+    slots_at = [next_slot_at(gate.last_us, of, now) for gate, of in zip(found, buckets_of(rate), strict=True)]
     return max(now, min(slots_at) - TOKEN_LEAD_MS)
 
 
@@ -41,15 +34,19 @@ class Tokens:
     and one at a time may take more. Two threads never get one token.
     """
 
-    def __init__(self, gate: GateName, *, store: GateStore, clock: Clock, ids: Ids) -> None:
-        self._gate = gate
+    def __init__(self, slots: HeldSlots, *, store: GateStore, clock: Clock, ids: Ids) -> None:
+        """The function has these slots, and the tokens that were taken with them."""
+        self._gate = slots.name
         self._store = store
         self._clock = clock
         self._ids = ids
-        self._owner = ids.token()
+        #: The gates as this function has seen them for the last time, by their numbers.
+        self._seen = {slots.name.number: slots.gate}
+        #: The buckets of which other functions have taken tokens meanwhile.
+        self._busy: set[int] = set()
         #: Tokens that were taken and not used, by their slots. Whoever changes them holds the lock. A reader
         #: needs none, since they are replaced as a whole.
-        self._unused: tuple[Token, ...] = ()
+        self._unused = slots.tokens
         self._lock = Lock()
 
     @property
@@ -76,7 +73,7 @@ class Tokens:
         token = self._first()
         return None if token is None else token.opens_at - TOKEN_LEAD_MS
 
-    def take_more(self, rate: Rate, wanted: int, due_at: Instant = 0) -> bool:
+    def take_more(self, rate: Rate, wanted: int, due_at: Instant | None = None) -> bool:
         """Take up to `wanted` tokens for the next second from one bucket, if none are left here.
 
         No token opens before `due_at`. Returns whether there are some now, or may be soon: False if no bucket
@@ -90,20 +87,19 @@ class Tokens:
         order = [(first + each) % len(buckets) for each in range(len(buckets))]
         return any(self._take_from(number, buckets[number], wanted, due_at) for number in order)
 
-    def _take_from(self, number: int, rate: Rate, wanted: int, due_at: Instant) -> bool:
+    def _take_from(self, number: int, rate: Rate, wanted: int, due_at: Instant | None) -> bool:
         """Take tokens from a bucket. False if it has none within a second."""
-        name = self._gate._replace(number=number)
-        for _ in range(_TRIES_MAX):
-            began_at = self._clock.now()
-            seen, now = self._store.bucket(name), self._clock.now()
-            # The write takes about as long as the read. A slot that begins before it is over would be lost.
-            taken = next_slots(seen, rate, max(now + now - began_at, due_at), wanted, self._owner)
-            if taken is None:
+        for tries in range(_TRIES_MAX):
+            now, is_busy = self._clock.now(), tries == 0 and number in self._busy
+            last_us = self._seen.get(number, Gate()).last_us
+            if (wants := taking(last_us, rate, now, wanted, due_at, is_busy=is_busy)) is None:
                 return False
-            slots, bucket = taken
-            if self._store.move_bucket(name, bucket, seen):
-                self._add(slots.token(each) for each in range(slots.size))
+            changed = self._store.change(self._gate._replace(number=number), GateChange(taking=wants))
+            self._seen[number] = changed.gate
+            if changed.is_made:
+                self._add(wants.tokens(changed.gate.last_us))
                 break
+            (self._busy.discard if is_busy else self._busy.add)(number)
         return True
 
     def _add(self, tokens: Iterable[Token]) -> None:

@@ -85,16 +85,15 @@ class Turn:
         self._together = together
         self._clock = gates.clock
         self._name = slots.name
-        self._read_at = self._began_at = self._clock.now()
-        self._ends_at = min(self._began_at + TURN_MS, deadline)
-        self._tokens = Tokens(slots.name, store=gates.store, clock=gates.clock, ids=gates.ids)
+        self._read_at = self._worked_at = self._clock.now()
+        self._ends_at = min(self._read_at + TURN_MS, deadline)
+        self._tokens = Tokens(slots, store=gates.store, clock=gates.clock, ids=gates.ids)
         self._taken = TakenEntries()
         self._open = 0
         self._is_over = False
         self._error: Exception | None = None
         self._must_leave = False
         self._look_at: Instant = 0
-        self._worked_at = self._began_at
         self._call_at: Instant = 0
         #: Slots that are being given back.
         self._leaving = 0
@@ -102,6 +101,7 @@ class Turn:
         self._is_alone = False
         self._lock = Lock()
         self._tending = Lock()
+        self._taking = Lock()
 
     def run(self) -> None:
         """Serve until there is nothing to do, or the time is up. Raises the first error in the end."""
@@ -124,7 +124,7 @@ class Turn:
                 elif self._is_over:
                     if not self._clean():
                         return
-                elif not (self._tend() or self._clean()):
+                elif not (self._take_tokens() or self._tend() or self._clean()):
                     self._clock.wait_until(self._next_at())
         except Exception as error:  # noqa: BLE001 - run() raises it once every thread has ended
             self._error = self._error or error
@@ -223,6 +223,21 @@ class Turn:
 
     # ---- the line
 
+    def _take_tokens(self) -> bool:
+        """Take tokens for free slots, if none are left. Returns whether there may be something to do now."""
+        rate, free = self._policy.rate, min(self._slots.size - self._open, len(self._taken.waiting))
+        ends_at = min(self._ends_at, self._read_at + POLICY_AGE_MAX_MS)
+        if rate is None or free <= 0 or self._must_leave or self._clock.now() >= ends_at:
+            return False
+        if self._tokens.next_at() is not None or not self._taking.acquire(blocking=False):
+            return False
+        try:
+            if not self._tokens.take_more(rate, free):
+                self._must_leave = True
+        finally:
+            self._taking.release()
+        return True
+
     def _tend(self) -> bool:
         """Do what one thread does for all. Returns whether there may be something to do now."""
         if not self._tending.acquire(blocking=False):
@@ -240,11 +255,7 @@ class Turn:
             self._stop()
             return True
         has_read = now >= self._look_at and self._reads(now)
-        rate, waiting = self._policy.rate, len(self._taken.waiting)
-        free = min(self._slots.size - self._open, waiting) if now < self._ends_at else 0
-        if rate is not None and not self._tokens.take_more(rate, free):
-            self._stop()
-            return True
+        waiting = len(self._taken.waiting)
         if waiting > self._slots.size:
             self._share(now)
         if has_read or waiting:

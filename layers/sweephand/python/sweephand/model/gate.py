@@ -6,7 +6,7 @@ function while it serves, or an asynchronous run until it is over.
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.model.policy_names import PolicyKey
@@ -16,6 +16,8 @@ SHARE_MAX: Final = 32
 
 #: The most slots of one function. So many at most stand idle after a crash.
 SERVER_SLOTS_MAX: Final = 10
+
+MS_IN_US: Final = 1_000
 
 #: The digest of a key has this many hexadecimal digits: 128 bits.
 _DIGEST_LENGTH: Final = 32
@@ -74,12 +76,51 @@ class Baton(NamedTuple):
     id: str
 
 
+class Token(NamedTuple):
+    """The right of one request to leave in its slot of time, from the one instant to the other."""
+
+    opens_at: Instant
+    closes_at: Instant
+
+    def is_open(self, now: Instant) -> bool:
+        """Whether the request may leave now."""
+        return self.opens_at <= now <= self.closes_at
+
+    def has_passed(self, now: Instant) -> bool:
+        """Whether the request may not leave any more."""
+        return self.closes_at < now
+
+
+class Taking(NamedTuple):
+    """Tokens that one write takes out of a gate's bucket, without a read before.
+
+    The slot of the last token lies from `last_min_us` to `last_max_us` before it, in µs. The slots of these
+    tokens lie `step_us` apart. They follow the last one, or begin at `first_us`.
+    """
+
+    size: int
+    step_us: int
+    late_us_max: int
+    last_min_us: int
+    last_max_us: int
+    first_us: int | None
+
+    def last_us_after(self, last_us: int) -> int:
+        """The slot of the last token after the write."""
+        return (last_us if self.first_us is None else self.first_us - self.step_us) + self.size * self.step_us
+
+    def tokens(self, last_us: int) -> tuple[Token, ...]:
+        """The tokens of a write after which that is the slot of the last one."""
+        slots = [last_us - number * self.step_us for number in reversed(range(self.size))]
+        return tuple(Token(-(-each // MS_IN_US), (each + self.late_us_max) // MS_IN_US) for each in slots)
+
+
 class Gate(NamedTuple):
     """A gate as stored. One that was never written has nothing.
 
     `used` is the sum of the slots of all holders. `guard` is the id of the message that looks after the gate.
     If it `queues`, its line may hold triggers that can be taken: newcomers queue there, and whoever gives
-    back slots calls.
+    back slots calls. `last_us` is the slot of the last token that its bucket gave out, in µs.
     """
 
     used: int = 0
@@ -87,6 +128,7 @@ class Gate(NamedTuple):
     guard: str | None = None
     queues: bool = False
     baton: Baton | None = None
+    last_us: int = 0
 
     def expired(self, now: Instant) -> Mapping[str, Holder]:
         """The holders whose time is over. Their functions have ended without giving back."""
@@ -121,6 +163,7 @@ class GateChange(NamedTuple):
     replaces_baton: bool = False
     removes_baton: bool = False
     yields: bool = False
+    taking: Taking | None = None
 
     @property
     def added(self) -> int:
@@ -129,15 +172,7 @@ class GateChange(NamedTuple):
 
     def applied(self, gate: Gate) -> Gate | None:
         """The gate after the change; None if something does not hold that the change expects."""
-        if any(gate.holders.get(token) != each.was for token, each in self.holders.items()):
-            return None
-        if self.guard is not None and gate.guard != self.guard.was:
-            return None
-        if self.used_max is not None and gate.used > self.used_max:
-            return None
-        if self.yields and gate.queues:
-            return None
-        if self.baton is not None and gate.baton is not None and not self.replaces_baton:
+        if not self._may_change(gate):
             return None
         swapped = {token: each.becomes for token, each in self.holders.items()}
         holders = {
@@ -152,12 +187,24 @@ class GateChange(NamedTuple):
             guard,
             gate.queues if self.queues is None else self.queues,
             baton,
+            gate.last_us if self.taking is None else self.taking.last_us_after(gate.last_us),
+        )
+
+    def _may_change(self, gate: Gate) -> bool:
+        return (
+            all(gate.holders.get(token) == each.was for token, each in self.holders.items())
+            and (self.guard is None or gate.guard == self.guard.was)
+            and (self.used_max is None or gate.used <= self.used_max)
+            and not (self.yields and gate.queues)
+            and (self.taking is None or self.taking.last_min_us <= gate.last_us <= self.taking.last_max_us)
+            and (self.baton is None or gate.baton is None or self.replaces_baton)
         )
 
     def is_made(self, gate: Gate) -> bool:
         """Whether a gate that refuses the change shows that this very change was made before.
 
-        The SDK repeats a write whose answer was lost. Each id is new, and so is the number of each try.
+        The SDK repeats a write whose answer was lost. Each id is new, and so is the number of each try. Which
+        tokens the first write took is not to be seen, so one that takes tokens does not count as made.
         """
         swaps: list[tuple[object, object]] = [
             (gate.holders.get(token), each.becomes) for token, each in self.holders.items()
@@ -166,13 +213,7 @@ class GateChange(NamedTuple):
             swaps.append((gate.guard, self.guard.becomes))
         if self.baton is not None:
             swaps.append((gate.baton, self.baton))
-        return bool(swaps) and all(found == becomes for found, becomes in swaps)
-
-    @classmethod
-    def giving_back(cls, token: str, held: Holder, slots: int, *, queues: bool | None = None) -> Self:
-        """The write by which a holder gives back so many of its slots."""
-        left = held._replace(slots=held.slots - slots, number=held.number + 1) if held.slots > slots else None
-        return cls({token: Swap(held, left)}, queues=queues)
+        return self.taking is None and bool(swaps) and all(found == becomes for found, becomes in swaps)
 
 
 class Changed(NamedTuple):

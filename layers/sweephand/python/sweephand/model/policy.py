@@ -3,19 +3,22 @@
 A policy puts the triggers of many jobs under one limit.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Self
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import POLICY_CONCURRENT_MAX
+from sweephand.base.timing import TOKEN_READY_MS
 from sweephand.model.change import Change
-from sweephand.model.gate import GateName, gates_of, share_of
+from sweephand.model.gate import MS_IN_US, GateName, Taking, gates_of, share_of
 from sweephand.model.policy_names import PRIORITIES as PRIORITIES  # noqa: PLC0414 - users of Policy need these
 from sweephand.model.policy_names import PermitName as PermitName  # noqa: PLC0414 - same
 from sweephand.model.policy_names import PolicyKey as PolicyKey  # noqa: PLC0414 - same
 from sweephand.model.policy_names import Priority as Priority  # noqa: PLC0414 - same
 
-#: A gate of a policy that limits only its rate serves so many requests a second.
+#: A bucket gives out so many tokens a second at most. A higher rate has several, with shares that are filled
+#: one after the other, as the shares of gates are. Gates of a policy that limits only its rate do the same.
 RATE_OF_GATE_MAX: Final = 300
 
 
@@ -88,7 +91,12 @@ class Policy:
         if self.concurrent_max is not None:
             return gates_of(self.concurrent_max)
         assert self.rate is not None, "a policy without any limit cannot be written"
-        return -(-self.rate.limit * SECOND_MS // (self.rate.per_ms * RATE_OF_GATE_MAX))
+        return len(buckets_of(self.rate))
+
+    def bucket(self, number: int) -> Rate | None:
+        """The rate of the bucket of that number; None if there is none."""
+        buckets = () if self.rate is None else buckets_of(self.rate)
+        return buckets[number] if number < len(buckets) else None
 
     def share(self, number: int) -> int:
         """The slots that the gate of that number may give out now: none if the policy is stopped."""
@@ -109,87 +117,53 @@ class Policy:
         return self.share(gate.number) if self.has(gate) else 0
 
 
-#: A worker takes the slots that begin within this. Those that it does not use are lost.
-SLICE_MS: Final = SECOND_MS
-
-_MS_IN_US: Final = 1_000
+#: A function takes the slots that begin within this. Those that it does not use are lost.
+SLICE_US: Final = SECOND_MS * MS_IN_US
 
 #: A twentieth of `per` is kept free in every `per`, and is how late a request may leave in its slot.
 _SLACK: Final = 20
 
 
-class RateBucket(NamedTuple):
-    """The tokens of a policy: the slot of the next one, in µs, and who moved it there.
-
-    `step_us` is how far the slot of the next token lies behind the last one that was taken. It is 0 if none
-    was taken.
-    """
-
-    next_us: int = 0
-    owner: str | None = None
-    step_us: int = 0
-
-    def next_of(self, rate: Rate) -> int:
-        """The slot of the next token under a rate, in µs.
-
-        Under another rate than before, it counts from the last slot that was taken. So a raised rate need not
-        wait for a slot of the earlier one, which may be a day away.
-        """
-        return self.next_us - self.step_us + step_us_of(rate) if self.step_us else self.next_us
-
-
-class Token(NamedTuple):
-    """The right of one request to leave in its slot, from the one instant to the other."""
-
-    opens_at: Instant
-    closes_at: Instant
-
-    def is_open(self, now: Instant) -> bool:
-        """Whether the request may leave now."""
-        return self.opens_at <= now <= self.closes_at
-
-    def has_passed(self, now: Instant) -> bool:
-        """Whether the request may not leave any more."""
-        return self.closes_at < now
-
-
-class Slots(NamedTuple):
-    """Consecutive slots that one worker has taken: the first one, their distance, and how many."""
-
-    first_us: int
-    step_us: int
-    late_us_max: int
-    size: int
-
-    def token(self, number: int) -> Token:
-        """The token of that slot, from 0."""
-        begins_us = self.first_us + number * self.step_us
-        return Token(-(-begins_us // _MS_IN_US), (begins_us + self.late_us_max) // _MS_IN_US)
-
-
 def step_us_of(rate: Rate) -> int:
     """The distance of two slots."""
-    spread_us = rate.per_ms * _MS_IN_US * (_SLACK + 1)
+    spread_us = rate.per_ms * MS_IN_US * (_SLACK + 1)
     return -(-spread_us // (_SLACK * rate.limit))
 
 
-def next_slots(
-    bucket: RateBucket, rate: Rate, now: Instant, wanted: int, owner: str
-) -> tuple[Slots, RateBucket] | None:
-    """Up to `wanted` slots that begin within a second, and the bucket after they are taken.
+def buckets_of(rate: Rate) -> Sequence[Rate]:
+    """The rate of each bucket. The sum is the whole rate, and no share shrinks when the rate grows."""
+    largest = max(1, RATE_OF_GATE_MAX * rate.per_ms // SECOND_MS)
+    begins = range(0, rate.limit, largest)
+    return [Rate(min(largest, rate.limit - begin), rate.per_ms) for begin in begins]
 
-    None if the next slot begins later.
+
+def taking(
+    last_us: int, rate: Rate, now: Instant, wanted: int, due_at: Instant | None, *, is_busy: bool = False
+) -> Taking | None:
+    """How to take up to `wanted` tokens whose slots begin within a second, and none before `due_at`.
+
+    `last_us` is the slot of the bucket's last token when it was seen, in µs. It may be later by now. If the
+    bucket `is_busy`, others are expected to have taken tokens since then. A write that expects too much is
+    refused, and shows the bucket. Slots follow each other, also if the rate has changed. After a second
+    without a token, a trigger that has waited gets its first one for when it can be ready. None if the next
+    slot begins later.
     """
-    step_us = step_us_of(rate)
-    first_us = max(bucket.next_of(rate), now * _MS_IN_US)
-    within_us = (now + SLICE_MS) * _MS_IN_US - first_us
-    if within_us <= 0 or wanted <= 0:
+    step_us, late_us = step_us_of(rate), rate.per_ms * MS_IN_US // _SLACK
+    from_us = max(now, due_at or 0) * MS_IN_US
+    until_us = from_us + SLICE_US
+    next_us = max(last_us + step_us, from_us if is_busy else 0)
+    ready_us = from_us if due_at is not None else (now + TOKEN_READY_MS) * MS_IN_US - late_us
+    is_quiet = from_us < ready_us and next_us < from_us - SLICE_US
+    first_us = ready_us if is_quiet else max(next_us, from_us)
+    count = min(wanted, -((first_us - until_us) // step_us))
+    if count <= 0:
         return None
-    count = min(wanted, -(-within_us // step_us))
-    slots = Slots(first_us, step_us, rate.per_ms * _MS_IN_US // _SLACK, count)
-    return slots, bucket._replace(next_us=first_us + count * step_us, owner=owner, step_us=step_us)
+    if next_us >= from_us:
+        return Taking(count, step_us, late_us, from_us - step_us, until_us - count * step_us - 1, None)
+    latest_us = from_us - step_us - 1 - (SLICE_US if is_quiet else 0)
+    return Taking(count, step_us, late_us, 0, latest_us, first_us)
 
 
-def next_slot_at(bucket: RateBucket, rate: Rate, now: Instant) -> Instant:
-    """When the next slot of the bucket begins; `now` if it has begun."""
-    return max(now, -(-bucket.next_of(rate) // _MS_IN_US))
+def next_slot_at(last_us: int, rate: Rate, now: Instant) -> Instant:
+    """When the next slot of a bucket begins; `now` if it has begun."""
+    return max(now, -(-(last_us + step_us_of(rate)) // MS_IN_US))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sweephand.model.gate_message import GateMessage
     from sweephand.model.namespace import JobCount, NamespaceSettings
     from sweephand.model.page import Page
-    from sweephand.model.policy import Policy, PolicyKey, RateBucket
+    from sweephand.model.policy import Policy, PolicyKey
     from sweephand.model.trigger import NewerMessage
 
 
@@ -65,7 +65,7 @@ class PolicyStore(Protocol):
 
 
 class GateStore(Protocol):
-    """The gates of policies, and the tokens of their rates. Both outlive their policy.
+    """The gates of policies, which also give out the tokens of their rates. They outlive their policy.
 
     Those of a key are removed some weeks after their last write. Entries and the list of what waits stay.
     """
@@ -80,14 +80,6 @@ class GateStore(Protocol):
         Returns the gate after it, or as it stands if the change was refused. A change that was made before
         counts as made.
         """
-        ...
-
-    def bucket(self, name: GateName) -> RateBucket:
-        """The bucket of that number of a policy's rate, and of that key if it has one."""
-        ...
-
-    def move_bucket(self, name: GateName, bucket: RateBucket, seen: RateBucket) -> bool:
-        """Move the next token if nobody has since `seen` was read; return whether it did."""
         ...
 
     def enlist(self, waiting: WaitingGate) -> None:

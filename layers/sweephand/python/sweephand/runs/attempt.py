@@ -160,7 +160,7 @@ class Attempts:
                 must_be_new=_must_be_new(message, run_token),
                 within_ms=within_ms,
                 allowed=partial(self._allowed, message.trigger.key.namespace),
-                sends_once=permit is not None and permit.has_token,
+                sends_once=permit is not None and permit.token is not None,
             )
             sent = self._send(attempt, delivery)
             answer, latest = sent.answer, sent.latest

@@ -23,7 +23,6 @@ from sweephand.base.timing import KEY_GATE_RETENTION_MS
 from sweephand.model.gate import Baton, Changed, Gate, GateChange, GateName, Holder, WaitingGate
 from sweephand.model.gate_line import Entry, LineCount, LineTop
 from sweephand.model.page import Page
-from sweephand.model.policy import RateBucket
 from sweephand.model.policy_names import PRIORITIES, PolicyKey
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import decode, encode
@@ -44,6 +43,7 @@ class GateItem(Item):
     guard = UnicodeAttribute(attr_name="g", null=True)
     queues = IntegerAttribute(attr_name="q", null=True)
     baton = UnicodeAttribute(attr_name="b", null=True)
+    last_us = IntegerAttribute(attr_name="t", null=True)
 
 
 class WaitingItem(Item):
@@ -52,14 +52,6 @@ class WaitingItem(Item):
     key = FormAttribute(text_of(GATE_KEY_LENGTH_MAX))
     number = IntegerAttribute(attr_name="n")
     guard = UnicodeAttribute(attr_name="g")
-
-
-class BucketItem(Item):
-    """The tokens of a rate."""
-
-    next_us = IntegerAttribute(attr_name="next")
-    owner = UnicodeAttribute()
-    step_us = IntegerAttribute(attr_name="step")
 
 
 class EntryItem(Item):
@@ -93,28 +85,6 @@ class DynamoGates:
             return Changed(_gate(answer), is_made=True)
         gate = Gate() if answer.stored is None else _gate(answer.stored)
         return Changed(gate, change.is_made(gate))
-
-    def bucket(self, name: GateName) -> RateBucket:
-        """The bucket of that number. One strong read."""
-        raw = self._table.get(_bucket_key(name))
-        return RateBucket() if raw is None else _bucket(raw)
-
-    def move_bucket(self, name: GateName, bucket: RateBucket, seen: RateBucket) -> bool:
-        """Store the next slot and who moved it, if nobody else has since, or if this write is there."""
-        assert bucket.owner is not None, "whoever moves a bucket has an id"
-        actions = [
-            BucketItem.next_us.set(bucket.next_us),
-            BucketItem.owner.set(bucket.owner),
-            BucketItem.step_us.set(bucket.step_us),
-            *self._expires(name),
-        ]
-        unseen = BucketItem.owner.does_not_exist()
-        unchanged = (BucketItem.owner == seen.owner) & (BucketItem.next_us == seen.next_us)
-        condition = unseen if seen.owner is None else unchanged
-        answer = self._table.update(_bucket_key(name), actions, condition)
-        if not isinstance(answer, Refusal):
-            return True
-        return answer.stored is not None and _bucket(answer.stored) == bucket
 
     def enlist(self, waiting: WaitingGate) -> None:
         """Write the place of a gate in the list."""
@@ -187,10 +157,6 @@ def _line(name: GateName) -> str:
     return f"line#{_path(name)}#{name.number:04d}"
 
 
-def _bucket_key(name: GateName) -> ItemKey:
-    return f"gate#{_path(name)}#rate", f"{name.number:04d}"
-
-
 def _list(key: PolicyKey) -> str:
     return f"waits#{key.namespace}#{key.name}"
 
@@ -210,11 +176,6 @@ def _waiting(key: PolicyKey, raw: RawItem) -> WaitingGate:
     return WaitingGate(GateName(key, item.number, item.key), item.guard)
 
 
-def _bucket(raw: RawItem) -> RateBucket:
-    item = BucketItem.read(raw)
-    return RateBucket(item.next_us, item.owner, item.step_us)
-
-
 def _expected(change: GateChange) -> Condition:
     """All that the change expects of the stored gate. An item that was never written has no attribute."""
     conditions = [_is(Path(_HOLDER + token), each.was) for token, each in change.holders.items()]
@@ -225,6 +186,9 @@ def _expected(change: GateChange) -> Condition:
         conditions.append(GateItem.queues.does_not_exist())
     if change.guard is not None:
         conditions.append(_is(GateItem.guard, change.guard.was))
+    if (taking := change.taking) is not None:
+        last = GateItem.last_us.between(taking.last_min_us, taking.last_max_us)
+        conditions.append(last if taking.last_min_us > 0 else last | GateItem.last_us.does_not_exist())
     if change.baton is not None and not change.replaces_baton:
         conditions.append(GateItem.baton.does_not_exist())
     # Any item fulfills the last one. DynamoDB returns the item of an update that has a condition.
@@ -238,6 +202,9 @@ def _actions(change: GateChange) -> list[Action]:
     actions = [_set(Path(_HOLDER + token), each.becomes) for token, each in change.holders.items()]
     if change.added:
         actions.append(GateItem.used.add(change.added))
+    if (taking := change.taking) is not None:
+        write = GateItem.last_us.add if taking.first_us is None else GateItem.last_us.set
+        actions.append(write(taking.last_us_after(0)))
     if change.guard is not None:
         actions.append(_set(GateItem.guard, change.guard.becomes))
     elif change.guard_if_absent is not None:
@@ -274,7 +241,7 @@ def _gate(raw: RawItem) -> Gate:
     if item.baton is not None:
         at, sender = item.baton.split()
         baton = Baton(int(at), sender)
-    return Gate(item.used or 0, holders, item.guard, bool(item.queues), baton)
+    return Gate(item.used or 0, holders, item.guard, bool(item.queues), baton, item.last_us or 0)
 
 
 def _entry_item(name: GateName, entry: Entry) -> EntryItem:
