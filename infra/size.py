@@ -41,7 +41,7 @@ class Size(NamedTuple):
 CEILINGS: Final = {
     # Policies that pause take 160 lines, limits for each key 420, slots that are taken at once 270, and
     # breakers 300.
-    "package": Size(lines=30_590, modules=295, inner_imports=31),
+    "package": Size(lines=30_620, modules=296, inner_imports=31),
     # `sweephand dev` takes 45 lines.
     "client": Size(lines=4_140, modules=43, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
@@ -53,7 +53,7 @@ CEILINGS: Final = {
     "infra": Size(lines=5_740, modules=66, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
-    "tests": Size(lines=81_690, modules=713, inner_imports=1),
+    "tests": Size(lines=81_690, modules=714, inner_imports=1),
 }
 
 

@@ -62,7 +62,7 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
     (r"", r"Select the jobs", "one of two query parameters is required"),
     (r"/label", r"Give each name once", "the same label twice with two values"),
     (
-        r"/((r|defaultR)etry/\w+|catchup/window|batch/window|rate/per|bucket|heartbeatTimeout|maxRunTime|alertAfter|historyRetention|retention|expiresIn|overlap|jitter)",
+        r"/((r|defaultR)etry/\w+|catchup/window|batch/window|rate/per|breaker/probeAfter|bucket|heartbeatTimeout|maxRunTime|alertAfter|historyRetention|retention|expiresIn|overlap|jitter)",
         r"at most|at least|more than 0|more than nothing|out of range|292 years",
         _BOUNDED,
     ),
@@ -88,6 +88,7 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
     (r"/repeats", r"without a schedule", "a one-off fires once"),
     (r"/(waitLimit|heartbeatTimeout|maxRunTime)", r"has no effect", "the field needs another beside it"),
     (r"/(alertAfter|onAlert)", r"Give it with", "each of the two needs the other"),
+    (r"/breaker", r"has no breaker", "a policy with `by` has none"),
     (
         r"/alertAfter",
         r"with batch yet|fires only on demand",

@@ -83,22 +83,22 @@ def _without_comparing(change: GateChange, *others: Any) -> GateChange:
     return _WITH_EXPIRED(change, *others)._replace(used_max=None)
 
 
-def _keeps_the_baton(gates: Gates, name: GateName, policy: Policy) -> Any:
+def _keeps_the_baton(gates: Gates, name: GateName, policy: Policy, **at_most: int) -> Any:
     def change(of: GateName, wanted: GateChange) -> Changed:
         return gates.store.change(of, wanted._replace(removes_baton=False))
 
-    return _TAKE(_with(gates, Instead(gates.store, change=change)), name, policy)
+    return _TAKE(_with(gates, Instead(gates.store, change=change)), name, policy, **at_most)
 
 
 def _with(gates: Gates, store: Any) -> Any:
     return Instead(gates, store=store)
 
 
-def _does_not_look_after_removing(gates: Gates, name: GateName, policy: Policy) -> Any:
+def _does_not_look_after_removing(gates: Gates, name: GateName, policy: Policy, **at_most: int) -> Any:
     if gates.store.get(name).free(policy.share(name.number), gates.clock.now()) <= 0:
         gates.store.change(name, GateChange(removes_baton=True))
         return None
-    return _TAKE(gates, name, policy)
+    return _TAKE(gates, name, policy, **at_most)
 
 
 @contextmanager

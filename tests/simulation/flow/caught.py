@@ -58,7 +58,7 @@ CAUGHT: Final = {
     "a change that reaches the empty key alone": Seed(0, "calm-keys"),
     "a guard that is not sent": Seed(2),
     "a guard that comes once": Seed(2),
-    "a guard that is removed before the line is read": Seed(2),
+    "a guard that is removed before the line is read": Seed(0),
     "a baton whose mark stays": Seed(1, "calm"),
     "holders that stay when their time is over": Seed(1),
     "a paused policy whose gates keep their shares": Seed(1, "calm-pauses"),
