@@ -22,7 +22,7 @@ from infra.local.dev import running
 
 from sweephand.base.instants import SECOND_MS, rfc3339
 
-#: The aims of issue 40, in ms and in seconds.
+#: The aims, in ms and in seconds.
 _FIRST_S: Final = 3
 _AT_ONCE_MS: Final = {"memory": 800, "file": 1_500}
 _SPREAD_MS: Final = 20

@@ -21,8 +21,8 @@ TENANTS, JOBS, LIMIT = 40, 10, 2
 #: Policies with a backlog: more than there are threads for lines. Each works for five seconds.
 BUSY, BACKLOG, WORK_S = 10, 20, 0.5
 
-#: The first trigger of another policy waits for no longer than this (issue 39), and one without a policy is
-#: no later than this.
+#: The first trigger of another policy waits for no longer than this, and one without a policy is no later
+#: than this.
 OTHER_POLICY_MS, NO_POLICY_MS = 15 * SECOND_MS, 5 * SECOND_MS
 
 #: How long a busy machine may take for what an idle one does in seconds.
