@@ -51,12 +51,12 @@ class ProgressPage:
     words: tuple[int, ...] = (0,) * WORDS
     expires_at: Instant = 0
 
-    def with_marks(self, ends: Iterable[tuple[int, RunEnd | None]], expires_at: Instant) -> "ProgressPage":
+    def with_marks(self, ends: Iterable[tuple[int, RunEnd]], expires_at: Instant) -> "ProgressPage":
         """The page with those indexes and their ends. The indexes count from the page's first one."""
         words = list(self.words)
         for index, end in ends:
             number, within = divmod(index, WORD_SIZE)
-            code, shift = 0 if end is None else _CODES[end], within * _BITS
+            code, shift = _CODES[end], within * _BITS
             before = words[number] >> shift & _MASK
             if code > before:
                 words[number] += code - before << shift

@@ -85,7 +85,7 @@ class BatchProgress:
             expires_at=kept_until + size.window_ms + _WAIT_MAX_MS,
             began_at=min(starts, default=self._clock.now()),
         )
-        ends: list[tuple[int, RunEnd | None]] = [(mark.run_index, mark.end) for mark in marks]
+        ends: list[tuple[int, RunEnd]] = [(mark.run_index, mark.end) for mark in marks]
         level, count = 0, size.total
         while full := self._mark(head, level, count, ends):
             if count <= PAGE_SIZE:
@@ -94,20 +94,18 @@ class BatchProgress:
             # A page of the next level has a mark for each full page of this one.
             level, count, ends = level + 1, -(-count // PAGE_SIZE), [(each, "succeeded") for each in full]
 
-    def _mark(
-        self, head: BatchHead, level: int, count: int, ends: Iterable[tuple[int, RunEnd | None]]
-    ) -> list[int]:
+    def _mark(self, head: BatchHead, level: int, count: int, ends: Iterable[tuple[int, RunEnd]]) -> list[int]:
         """Write marks to the pages of a level, which has `count` marks in all. Returns the full pages.
 
         A page that was full before is among them. A function may have crashed after it filled the page.
         """
-        of_pages: dict[int, list[tuple[int, RunEnd | None]]] = defaultdict(list)
+        of_pages: dict[int, list[tuple[int, RunEnd]]] = defaultdict(list)
         for index, end in ends:
             number, within = divmod(index, PAGE_SIZE)
             of_pages[number].append((within, end))
         names = [PageName(head.name, level, number) for number in of_pages]
         stored = self._batches.marks(names)
-        if any(end for name in names if name not in stored for _, end in of_pages[name.number]):
+        if any(name not in stored for name in names):
             # The first mark of a page. The head must be there before, so that the batch can be found.
             self._batches.advance(head)
         full = []
@@ -118,7 +116,7 @@ class BatchProgress:
         return full
 
     def _write(
-        self, page: ProgressPage, ends: Sequence[tuple[int, RunEnd | None]], expires_at: Instant
+        self, page: ProgressPage, ends: Sequence[tuple[int, RunEnd]], expires_at: Instant
     ) -> ProgressPage:
         for _ in range(_WRITES_MAX):
             marked = page.with_marks(ends, expires_at)

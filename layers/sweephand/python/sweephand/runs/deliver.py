@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.jobs.expiry import JobExpiry
-from sweephand.model.batch_mark import mark_of, mark_of_trigger
+from sweephand.model.batch_mark import mark_of
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
@@ -199,14 +199,9 @@ class Deliverer:
             until = self._overlap_queue.withdraw(message, job)
             if until is not None:
                 return self._waits(Wait(delivery, until, "leaving"))
-        if not message.crashes:
-            return Outcome("dropped")
-        # A function may have ended the run, and crashed before its batch showed that. A run without a record
-        # may have been the last one of its batch.
-        ended = mark_of(self._claims.run_in_batch(message)) or mark_of_trigger(
-            message.trigger, None, self._clock.now() + HISTORY_RETENTION_DEFAULT_MS
-        )
-        return Outcome("dropped", ended=ended)
+        # A function may have ended the run, and crashed before its batch showed that.
+        stored = self._claims.run_in_batch(message) if message.crashes else None
+        return Outcome("dropped", ended=mark_of(stored))
 
     def _buried(self, delivery: Delivery) -> Outcome:
         """Give up a trigger whose next attempt has come too late to be made.
