@@ -51,8 +51,8 @@ class Arrival:
     def line(self) -> str:
         """The line of the delivery.
 
-        The lateness of a run is that of its first attempt. A trigger of a batch behind the first one has its
-        index there instead, because the occurrence's due time is not its own.
+        It shows the lateness of a first attempt, and `retry` for a later one. For a trigger of a batch behind
+        the first one it shows the index: such a trigger has no due time of its own.
         """
         clock = datetime.fromtimestamp(self.at / SECOND_MS).astimezone().strftime("%H:%M:%S.%f")[:-3]
         attempt, index = self.names.get("attempt", "?"), int(self.names.get("batchIndex") or 0)
@@ -149,7 +149,7 @@ def _object(found: Any) -> dict[str, Any]:
 
 
 class InboxClient:
-    """A client of one of AWS's services as boto3 makes it. Each request succeeds, and is passed on."""
+    """A client of one of AWS's services as boto3 makes it. The inbox takes each request as a delivery."""
 
     def __init__(self, service: Service, take: Callable[[str, str, Mapping[str, Any]], None]) -> None:
         self._service = service

@@ -33,7 +33,7 @@ _SPREAD: Final = 2_000
 _SPREAD_S: Final = 30
 _KILLS: Final = 50
 
-#: The jobs are written before the first one is due.
+#: The first job is due so long after the bench begins to write jobs.
 _LEAD_S: Final = 15
 
 #: What is late is waited for so long.

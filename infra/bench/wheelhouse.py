@@ -69,7 +69,7 @@ class _Consumer:
 
 
 class _OtherFunctions:
-    """ports.Sweepers, of which tick needs none here, and ports.DeliveryFunctions that wakes none.
+    """ports.Sweepers and ports.DeliveryFunctions: tick needs no sweeper here, and wakes no function.
 
     docs/cost.md counts the wake-ups of an idle stack.
     """

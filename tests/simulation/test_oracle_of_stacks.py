@@ -4,6 +4,7 @@ import pytest
 from tests.simulation.oracle.stack import LATE_MS_MAX, REQUESTS_GO_ON_MS, SPARE_MINUTES
 from tests.simulation.traces.broken_stacks import AT_S, BEGUN_ANEW, REBUILT, delayed, herd, lost, switched_off
 from tests.simulation.traces.doctored import changed, complaints, of, with_, without
+from tests.simulation.traces.rare_events import LimitSet
 from tests.simulation.traces.stories import (
     NOON,
     UID,
@@ -15,7 +16,7 @@ from tests.simulation.traces.stories import (
     timer,
 )
 from tests.simulation.traces.stories_of_ends import TRIGGER, reported
-from tests.simulation.traces.trace import Concluded, CursorStored, Event, LimitSet, Requested, RunStored
+from tests.simulation.traces.trace import Concluded, CursorStored, Event, Requested, RunStored
 
 
 def exceeds(*limits: LimitSet, size: int) -> bool:

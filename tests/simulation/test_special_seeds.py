@@ -2,8 +2,8 @@
 
 import pytest
 from tests.simulation.simulation import run
-from tests.simulation.traces.rare_events import Alerted, TimersLost
-from tests.simulation.traces.trace import Answered, LimitSet, Requested
+from tests.simulation.traces.rare_events import Alerted, LimitSet, TimersLost
+from tests.simulation.traces.trace import Answered, Requested
 from tests.simulation.workload.drills import FIRST_WITH_AUDITS, FIRST_WITH_DRILL, Drill
 from tests.simulation.workload.lanes import FIRST_WITH_LANES, FLOOD, HERDS, PROMPT
 from tests.simulation.workload.limits import FIRST_CHANGED, FIRST_LIMITED, Limits

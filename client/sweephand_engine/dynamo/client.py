@@ -1,7 +1,7 @@
 """A boto3 client of DynamoDB in memory. It knows the requests that storage.table makes.
 
-The client raises AssertionError for a request that AWS refuses as malformed, and for one that it does not
-know. Both are mistakes of our own.
+The client raises AssertionError for a request that AWS refuses as malformed. It also does so for a request
+that the client does not know. Both are mistakes of our own.
 """
 
 # ruff: noqa: N803 - the names of the arguments are boto3's

@@ -8,7 +8,8 @@ from typing import Final
 
 from tests.simulation.oracle.lives import told
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.trace import CursorStored, LimitSet, Mishap, Requested, TimerStored, Written
+from tests.simulation.traces.rare_events import LimitSet
+from tests.simulation.traces.trace import CursorStored, Mishap, Requested, TimerStored, Written
 
 #: Each shard comes first once in as many minutes as there are shards. A sweep of it takes some more minutes.
 #: So do failed attempts while the sweeper does not know yet that a store is slow.

@@ -8,9 +8,9 @@ from typing import Any, Final
 from tests.simulation.oracle.patience import TOO_LATE
 from tests.simulation.oracle.stack import LATE_MS_MAX
 from tests.simulation.traces.doctored import Broken, changed, later, of, with_
-from tests.simulation.traces.rare_events import TimersLost
+from tests.simulation.traces.rare_events import LimitSet, TimersLost
 from tests.simulation.traces.stories import NOON, UID, cursor, every_minute, requested, timer, written
-from tests.simulation.traces.trace import Event, LimitSet, Mishap, Requested, RunStored, Written
+from tests.simulation.traces.trace import Event, Mishap, Requested, RunStored, Written
 
 _MINUTE_MS: Final = 60_000
 

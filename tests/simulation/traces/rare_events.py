@@ -1,4 +1,4 @@
-"""The events of few seeds: alerts, batches, bulk writes, and losses in the Timers table."""
+"""The events of few seeds: alerts, batches, bulk writes, limits, and losses in the Timers table."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -22,6 +22,14 @@ class Alerted:
     missed: int
     first_due_at: Instant
     last_due_at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSet:
+    """From now on, so many triggers a minute may leave."""
+
+    at: Instant
+    per_minute: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from tests.simulation.traces.rare_events import Alerted, BatchEvent, BulkWriteAnswered, Loss
+from tests.simulation.traces.rare_events import Alerted, BatchEvent, BulkWriteAnswered, LimitSet, Loss
 
 from sweephand.base.instants import Instant
 
@@ -365,14 +365,6 @@ class Mishap:
     at: Instant
     kind: str
     where: str
-
-
-@dataclass(frozen=True, slots=True)
-class LimitSet:
-    """From now on, so many triggers a minute may leave."""
-
-    at: Instant
-    per_minute: int
 
 
 Event: TypeAlias = (

@@ -6,8 +6,9 @@ from itertools import count
 from typing import Final
 
 from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.traces.rare_events import LimitSet
 from tests.simulation.traces.recorder import Asking
-from tests.simulation.traces.trace import LimitSet, Verb
+from tests.simulation.traces.trace import Verb
 from tests.simulation.workload.limits import Limits
 from tests.simulation.world.deliveries import Deliveries
 from tests.simulation.world.delivery_queues import DeliveryQueues

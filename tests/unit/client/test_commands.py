@@ -1,6 +1,5 @@
 """The commands on a stack in memory: what they do, what they print, and their exit codes."""
 
-import contextlib
 import json
 import re
 import socket
@@ -327,20 +326,6 @@ def test_the_only_namespace_of_a_key_needs_no_option(sweephand: CommandLine) -> 
     assert sweephand.ok("job", "list", "-n", "other", "--json").json == []
 
 
-def test_a_profile_is_written_with_a_key_from_stdin_and_used(sweephand: CommandLine) -> None:
-    sweephand.ok(*NIGHTLY)
-    nothing = {"SWEEPHAND_URL": None, "SWEEPHAND_KEY": None, "SWEEPHAND_NAMESPACE": None}
-    added = ("profile", "add", "local", "--url", sweephand.server.url, "--default-namespace", "ns")
-    sweephand.ok(*added, given="sh_reader\n", **nothing)
-
-    assert "nightly" in sweephand.ok("job", "list", "--profile", "local", **nothing).out
-    assert "nightly" in sweephand.ok("job", "list", SWEEPHAND_PROFILE="local", **nothing).out
-    assert "sh_reader" not in sweephand.ok("profile", "list", "--json").out
-    assert sweephand.run(*added, given="", **nothing).code == 2
-    sweephand.ok("profile", "remove", "local")
-    assert sweephand.run("job", "list", "-p", "local").code == 2
-
-
 #: The command that runs a stack, and calls none.
 RUNS_A_STACK = ("dev",)
 
@@ -391,21 +376,3 @@ def test_a_shell_completes_commands(tmp_path: Path) -> None:
         check=False,
     )
     assert done.stdout.split() == ["resume"], done.stderr
-
-
-def test_a_person_is_told_which_stack_a_file_has_chosen(sweephand: CommandLine) -> None:
-    unnamed = {"SWEEPHAND_URL": None, "SWEEPHAND_KEY": None}
-    url = sweephand.server.url
-    sweephand.ok("profile", "add", "default", "--url", url, given="sh_admin")
-    assert sweephand.ok("job", "list", **unnamed).err == f"The stack is {url}, by the profile default.\n"
-
-    path = sweephand.home / ".local" / "stack.json"
-    path.parent.mkdir()
-    path.touch(mode=0o600)
-    path.write_text(json.dumps({"apiUrl": url, "apiKey": "sh_admin"}), encoding="utf-8")
-    with contextlib.chdir(sweephand.home):
-        shown = sweephand.ok("job", "list", **unnamed)
-        as_json = sweephand.ok("job", "list", "--json", **unnamed)
-        named = sweephand.ok("job", "list", "--profile", "default", **unnamed)
-    assert shown.err == f"The stack is {url}, by the local stack of {path}.\n"
-    assert (as_json.err, named.err, sweephand.ok("job", "list").err) == ("", "", "")

@@ -1,9 +1,11 @@
 """Which stack the command line calls, and what it does with files that hold keys."""
 
+import contextlib
 import json
 from pathlib import Path
 
 import pytest
+from tests.unit.client.conftest import CommandLine
 
 from sweephand_client.http.authorization import Bearer, IamSignature
 from sweephand_client.http.errors import InputError
@@ -202,3 +204,38 @@ def test_the_profiles_lie_where_programs_keep_their_configuration() -> None:
 def test_a_key_is_not_in_the_representation_of_a_stack() -> None:
     environment = {"SWEEPHAND_URL": URL, "SWEEPHAND_KEY": "sh_secret"}
     assert "sh_secret" not in repr(find_stack(environment=environment))
+
+
+# ---- the commands
+
+
+def test_a_profile_is_written_with_a_key_from_stdin_and_used(sweephand: CommandLine) -> None:
+    sweephand.ok("job", "schedule", "nightly", "-s", "30 2 * * *", "--url", URL)
+    nothing = {"SWEEPHAND_URL": None, "SWEEPHAND_KEY": None, "SWEEPHAND_NAMESPACE": None}
+    added = ("profile", "add", "local", "--url", sweephand.server.url, "--default-namespace", "ns")
+    sweephand.ok(*added, given="sh_reader\n", **nothing)
+
+    assert "nightly" in sweephand.ok("job", "list", "--profile", "local", **nothing).out
+    assert "nightly" in sweephand.ok("job", "list", SWEEPHAND_PROFILE="local", **nothing).out
+    assert "sh_reader" not in sweephand.ok("profile", "list", "--json").out
+    assert sweephand.run(*added, given="", **nothing).code == 2
+    sweephand.ok("profile", "remove", "local")
+    assert sweephand.run("job", "list", "-p", "local").code == 2
+
+
+def test_a_person_is_told_which_stack_a_file_has_chosen(sweephand: CommandLine) -> None:
+    unnamed = {"SWEEPHAND_URL": None, "SWEEPHAND_KEY": None}
+    url = sweephand.server.url
+    sweephand.ok("profile", "add", "default", "--url", url, given="sh_admin")
+    assert sweephand.ok("job", "list", **unnamed).err == f"The stack is {url}, by the profile default.\n"
+
+    path = sweephand.home / ".local" / "stack.json"
+    path.parent.mkdir()
+    path.touch(mode=0o600)
+    path.write_text(json.dumps({"apiUrl": url, "apiKey": "sh_admin"}), encoding="utf-8")
+    with contextlib.chdir(sweephand.home):
+        shown = sweephand.ok("job", "list", **unnamed)
+        as_json = sweephand.ok("job", "list", "--json", **unnamed)
+        named = sweephand.ok("job", "list", "--profile", "default", **unnamed)
+    assert shown.err == f"The stack is {url}, by the local stack of {path}.\n"
+    assert (as_json.err, named.err, sweephand.ok("job", "list").err) == ("", "", "")

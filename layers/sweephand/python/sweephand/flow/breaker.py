@@ -8,6 +8,7 @@ them.
 from contextlib import suppress
 
 from sweephand.base.errors import StoreError
+from sweephand.base.instants import Instant
 from sweephand.base.timing import POLICY_AGE_MAX_MS, POLICY_CHANGE_MS
 from sweephand.flow.gates import Gates
 from sweephand.flow.permit import Permit
@@ -63,7 +64,7 @@ class CircuitBreaker:
         return True
 
     def _close(self, policy: Policy) -> None:
-        # If nobody tells of it, the next probe finds the breaker closed, and does.
+        # If this function crashes in between, the next probe finds the breaker closed, and tells of it.
         self._gates.policies.close_breaker(policy.key)
         tell_of_change(self._gates, policy)
 
@@ -78,5 +79,5 @@ def _are_enough(counted: Policy, breaker: Breaker) -> bool:
     return counted.failed >= breaker.failures
 
 
-def _has_lasted(counted: Policy, now: int) -> bool:
+def _has_lasted(counted: Policy, now: Instant) -> bool:
     return counted.failing_since is not None and now - counted.failing_since >= POLICY_AGE_MAX_MS

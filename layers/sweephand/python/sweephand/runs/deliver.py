@@ -105,12 +105,12 @@ class Deliverer:
         attempted: AttemptMade | Delivery | None = None
         if run.permit is None or permit is None or self._keeps(permit, run, delivery.job):
             attempted = self._attempts.make(delivery, run.token)
-        if isinstance(attempted, AttemptMade) and permit is not None:
-            permit.met_outage = attempted.answer.is_outage
         if not isinstance(attempted, AttemptMade):
             return self._not_made(delivery, run, attempted)
-        if permit is not None and permit.was_in_vain:
-            return self._not_made(delivery, run, None)
+        if permit is not None:
+            permit.met_outage = attempted.answer.is_outage
+            if permit.was_in_vain:
+                return self._not_made(delivery, run, None)
         message = message._replace(first_attempt_at=message.first_attempt_at or attempted.sent_at)
         run = started(
             run,
