@@ -59,6 +59,12 @@ class BreakerItem(Item):
     probe_at = IntegerAttribute(attr_name="at")
 
 
+#: The policy has a breaker, and it is closed.
+_CAN_OPEN: Final = BreakerItem.breaker.exists() & BreakerItem.probe.does_not_exist()
+
+_NO_FAILURES: Final = [BreakerItem.failed.remove(), BreakerItem.failing_since.remove()]
+
+
 class DynamoPolicies:
     """ports.PolicyStore on the Jobs table."""
 
@@ -89,8 +95,7 @@ class DynamoPolicies:
             BreakerItem.failed.add(1),
             BreakerItem.failing_since.set(BreakerItem.failing_since | now),
         ]
-        can_open = BreakerItem.breaker.exists() & BreakerItem.probe.does_not_exist()
-        answer = self._table.update(_policy_key(key), actions, can_open)
+        answer = self._table.update(_policy_key(key), actions, _CAN_OPEN)
         return None if isinstance(answer, Refusal) else _policy(answer)
 
     def forget_failures(self, key: PolicyKey) -> None:
@@ -99,8 +104,7 @@ class DynamoPolicies:
 
     def open_breaker(self, key: PolicyKey, probe: str, at: Instant, now: Instant) -> bool:
         """Store the first probe, and remove the count."""
-        can_open = BreakerItem.breaker.exists() & BreakerItem.probe.does_not_exist()
-        return self._set_probe(key, probe, at, [BreakerItem.broken_at.set(now), *_NO_FAILURES], can_open)
+        return self._set_probe(key, probe, at, [BreakerItem.broken_at.set(now), *_NO_FAILURES], _CAN_OPEN)
 
     def next_probe(self, key: PolicyKey, probe: str, at: Instant, *, replacing: str) -> bool:
         """Store the next probe if the stored one has the id `replacing`."""
@@ -119,9 +123,6 @@ class DynamoPolicies:
         if not isinstance(answer, Refusal):
             return True
         return answer.stored is not None and _policy(answer.stored).probe == probe
-
-
-_NO_FAILURES: Final = [BreakerItem.failed.remove(), BreakerItem.failing_since.remove()]
 
 
 def _policies_partition(namespace: str) -> str:
