@@ -178,7 +178,7 @@ class Deliverer:
         if wait.job_until is not None:
             self._retention.keep_job(delivery.job, wait.job_until)
         if wait.run is not None:
-            self._retention.keep_run(wait.run)
+            self._retention.keep_run(wait.run, delivery.message)
         if wait.keeps_place:
             self._overlap_queue.extend(delivery.message.trigger)
         if wait.line is None:
