@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.jobs.expiry import JobExpiry
-from sweephand.model.batch_mark import mark_of
+from sweephand.model.batch_mark import mark_of, mark_of_trigger
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
@@ -199,9 +199,13 @@ class Deliverer:
             until = self._overlap_queue.withdraw(message, job)
             if until is not None:
                 return self._waits(Wait(delivery, until, "leaving"))
-        # A function may have ended the run, and crashed before its batch showed that.
-        stored = self._claims.run_in_batch(message) if message.crashes else None
-        return Outcome("dropped", ended=mark_of(stored))
+        if not message.crashes:
+            return Outcome("dropped")
+        # A function may have ended the run, and crashed before its batch showed that. The run may have no
+        # record, and may have been the last one of its batch.
+        stored = self._claims.run_in_batch(message)
+        until = self._clock.now() + HISTORY_RETENTION_DEFAULT_MS
+        return Outcome("dropped", ended=mark_of(stored) or mark_of_trigger(message.trigger, None, until))
 
     def _buried(self, delivery: Delivery) -> Outcome:
         """Give up a trigger whose next attempt has come too late to be made.
