@@ -195,7 +195,7 @@ class Deliverer:
             until = self._claims.cancel_with_job(message)
             if until is not None:
                 return self._waits(Wait(delivery, until, "claimed"))
-        elif job.definition.overlap.is_limited:
+        elif delivery.may_have_place:
             until = self._overlap_queue.withdraw(message, job)
             if until is not None:
                 return self._waits(Wait(delivery, until, "leaving"))
@@ -221,8 +221,8 @@ class Deliverer:
         ended = self._follow_up.end_late(message, job, run)
         if permit is not None:
             permit.free()
-        if job.definition.overlap.is_limited:
-            self._overlap_queue.advance(message.trigger)
+        if delivery.may_have_place:
+            self._overlap_queue.remove_ended(message.trigger)
         name: OutcomeName = "repeated" if ended is None else "failed"
         return Outcome(name, ended=mark_of(ended or self._claims.run_in_batch(message)))
 
