@@ -47,7 +47,8 @@ CEILINGS: Final = {
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
-    "engine": Size(lines=1_600, modules=16, inner_imports=0),
+    # Its threads are a module of their own, since simulated time has none.
+    "engine": Size(lines=1_635, modules=18, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     "infra": Size(lines=5_740, modules=66, inner_imports=1),
