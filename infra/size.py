@@ -48,13 +48,15 @@ CEILINGS: Final = {
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
     # Its threads are a module of their own, since simulated time has none.
-    "engine": Size(lines=1_635, modules=18, inner_imports=0),
+    # Simulated time and the plugin of pytest take 940 lines. The plugin imports them when a test uses it.
+    "engine": Size(lines=2_580, modules=28, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     "infra": Size(lines=5_740, modules=66, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
-    "tests": Size(lines=81_690, modules=714, inner_imports=1),
+    # Simulated time and the plugin of pytest have 870 lines of tests.
+    "tests": Size(lines=82_570, modules=721, inner_imports=1),
 }
 
 

@@ -10,13 +10,14 @@ from typing import Any, Final, Protocol
 
 from sweephand.access.named_secrets import SecretReader
 from sweephand.base.concurrency import Concurrently, one_by_one
-from sweephand.base.instants import DAY_MS, SECOND_MS
+from sweephand.base.instants import DAY_MS, INSTANT_MAX, SECOND_MS, Instant
 from sweephand.base.limits import NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT
 from sweephand.delivery.adapter import AwsClients, Stack
 from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.registry import TargetsByType
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.delivery.stack_queues import SqsFlowQueue, SqsStackQueues
+from sweephand.model.timer import Cursor, Lease, PlacedTimer, placed_timers
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.queue import Targets
 from sweephand.runs.received import Received, finished
@@ -183,6 +184,26 @@ class Engine:
 
     def _table(self, name: str) -> Table:
         return Table(self._dynamo, name, self._wait)
+
+    def first_due_at(self) -> Instant | None:
+        """When the first timer is due that no sweep has passed; None if there is none."""
+        return min(
+            (
+                timer.timer.due_at
+                for lease in self.stores.leases.state().leases
+                if (timer := self._next_timer(lease)) is not None
+            ),
+            default=None,
+        )
+
+    def _next_timer(self, lease: Lease) -> PlacedTimer | None:
+        cursor = lease.cursor
+        while items := self.stores.timers.page(lease.shard, cursor, INSTANT_MAX, 1):
+            if timers := placed_timers(items, cursor):
+                return timers[0]
+            # The cursor stands in a pack that has no timer after it.
+            cursor = Cursor(items[-1].sort_key)
+        return None
 
     def _wait(self, duration_ms: int) -> None:
         self.clock.wait_until(self.clock.now() + duration_ms)
