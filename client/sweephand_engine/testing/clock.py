@@ -35,15 +35,15 @@ class _Strand:
 
 
 class SimulatedClock:
-    """ports.Clock in simulated time. `moved` is called with each new instant.
+    """ports.Clock in simulated time. `passed` is called for each time that passes, with its length in ms.
 
     Errors of strands gather in `errors` until `run` raises them.
     """
 
-    def __init__(self, now: Instant, moved: Callable[[Instant], None]) -> None:
+    def __init__(self, now: Instant, passed: Callable[[int], None]) -> None:
         self.errors: list[BaseException] = []
         self._now = now
-        self._moved = moved
+        self._passed = passed
         self._heap: list[tuple[Instant, int, _Event]] = []
         self._order = 0
         self._hub = getcurrent()
@@ -74,10 +74,11 @@ class SimulatedClock:
             self._pause()
 
     def move(self, instant: Instant) -> None:
-        """Make it that instant."""
-        if instant != self._now:
+        """Make it that instant, which is not past."""
+        if instant > self._now:
+            passed_ms = instant - self._now
             self._now = instant
-            self._moved(instant)
+            self._passed(passed_ms)
 
     def next_at(self) -> Instant | None:
         """When a strand goes on next; None if none waits."""

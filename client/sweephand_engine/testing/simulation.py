@@ -69,6 +69,17 @@ class _Pump:
             self._free += 1
 
 
+class _Timers(Journal):
+    """A journal that keeps nothing, and notes whether a timer was written or a cursor moved."""
+
+    is_changed = True
+
+    def put(self, table: str, pk: str, sk: str, item: str) -> None:
+        """Note that an item was written."""
+        del pk, sk, item
+        self.is_changed |= table == "timers"
+
+
 class Simulation:
     """An engine in simulated time.
 
@@ -81,8 +92,9 @@ class Simulation:
     ) -> None:
         none: Any = None
         self._clock = clock
+        self._timers = _Timers()
         self.engine = Engine(
-            journal=Journal(),
+            journal=self._timers,
             clock=clock,
             ids=ids,
             aws_clients=AwsClients(none),
@@ -99,6 +111,7 @@ class Simulation:
             _Pump(queues[FLOW_URL], engine.work, FLOWS_MAX),
         )
         self._ticked_at = self._beaten_at = self._expired_at = clock.now()
+        self._due_at: Instant | None = None
         self._tick_at: Instant | None = None
         engine.tick()
 
@@ -109,7 +122,7 @@ class Simulation:
         """
         clock = self._clock
         while (at := self._next_at(until)) is not None:
-            clock.move(max(at, clock.now()))
+            clock.move(at)
             if self._tick_at is not None and self._tick_at <= clock.now():
                 clock.start(self._tick)
             for each in self._pumps:
@@ -125,9 +138,13 @@ class Simulation:
         minute = bucket_of(self._ticked_at) + MINUTE_MS
         self._tick_at = None
         # What comes before the next minute needs no look at the timers.
-        if at >= minute and (due_at := self.engine.first_due_at()) is not None:
-            self._tick_at = max(minute, bucket_of(due_at) - MINUTE_MS)
-            at = min(at, self._tick_at)
+        if at >= minute:
+            if self._timers.is_changed:
+                self._due_at = self.engine.first_due_at()
+                self._timers.is_changed = False
+            if self._due_at is not None:
+                self._tick_at = max(minute, bucket_of(self._due_at))
+                at = min(at, self._tick_at)
         return at if at <= until else None
 
     def _tick(self) -> None:

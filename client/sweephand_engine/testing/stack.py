@@ -1,6 +1,7 @@
 """What a test holds: a whole stack in simulated time, its consumers, and what goes wrong with them."""
 
 import datetime as dt
+import gc
 import json
 import logging
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ import time_machine
 from aws_lambda_powertools import Logger
 
 from sweephand.access.key_making import keep_admin_key
-from sweephand.base.instants import to_datetime
+from sweephand.base.instants import SECOND_MS, to_datetime
 from sweephand.model.api_key import ADMIN_KEY_ID, digest_of, format_key
 from sweephand.web.http.app import build_handler
 from sweephand_client.api.client import Client
@@ -60,10 +61,14 @@ class Stack:
         """`namespace` is that of put_job, runs and secret. Another `seed` makes other ids."""
         begins_at = instant_of(now)
         self.namespace = namespace
-        self._time = time_machine.travel(to_datetime(begins_at), tick=False)
+        # An aware datetime would also change the time zone of the process.
+        self._time = time_machine.travel(begins_at // SECOND_MS, tick=False)
         traveller = self._time.start()
+        traveller.shift(dt.timedelta(milliseconds=begins_at % SECOND_MS))
         try:
-            self._clock = SimulatedClock(begins_at, lambda instant: traveller.move_to(to_datetime(instant)))
+            self._clock = SimulatedClock(
+                begins_at, lambda passed_ms: traveller.shift(dt.timedelta(milliseconds=passed_ms))
+            )
             self._consumers = Consumers(self._clock)
             ids = SeededIds(seed)
             self._simulation = Simulation(
@@ -131,7 +136,12 @@ class Stack:
     def _run_until(self, instant: int) -> None:
         if self._clock.is_in_strand:
             raise RuntimeError("A handler cannot travel, since time is passing already. Use sleep().")
-        self._simulation.run(instant)
+        # The collector would look through all modules of the process again and again.
+        gc.freeze()
+        try:
+            self._simulation.run(instant)
+        finally:
+            gc.unfreeze()
 
     # Jobs and their runs
 
