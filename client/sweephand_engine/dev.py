@@ -16,8 +16,9 @@ from typing import Any, Final
 from sweephand.access.key_making import keep_admin_key
 from sweephand.base.errors import StoreError, SweephandError
 from sweephand.base.names import is_name
-from sweephand.delivery.adapter import AwsClients, Service
+from sweephand.delivery.adapter import AwsClients, Service, Stack
 from sweephand.delivery.checked_clients import SqsClients
+from sweephand.delivery.registry import TargetsByType
 from sweephand.model.api_key import ADMIN_KEY_ID, digest_of, format_key
 from sweephand.runtime.machine import SystemClock, SystemIds
 from sweephand.targets.destinations import Destinations
@@ -67,8 +68,9 @@ class Development:
             journal=journal,
             clock=clock,
             ids=ids,
-            aws_clients=AwsClients(inbox.client),
-            sqs_targets=SqsClients(lambda _: sqs),
+            make_targets=lambda reach, read_secrets: TargetsByType(
+                Stack(clock, SqsClients(lambda _: sqs), AwsClients(inbox.client), reach, read_secrets)
+            ),
             destinations=None if allow_outbound else ThisMachine(),
             concurrently=self._threads.concurrently,
             start=self._threads.start,

@@ -12,11 +12,10 @@ from sweephand.access.named_secrets import SecretReader
 from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.base.instants import DAY_MS, INSTANT_MAX, SECOND_MS, Instant
 from sweephand.base.limits import NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT
-from sweephand.delivery.adapter import AwsClients, Stack
 from sweephand.delivery.checked_clients import SqsClients
-from sweephand.delivery.registry import TargetsByType
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.delivery.stack_queues import SqsFlowQueue, SqsStackQueues
+from sweephand.model.secret import ReadValues
 from sweephand.model.timer import Cursor, Lease, PlacedTimer, placed_timers
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.queue import Targets
@@ -103,10 +102,10 @@ class _Functions:
 class Engine:
     """One stack in this process. Several threads may use it at once.
 
-    `concurrently` delivers the triggers of a message, and `start` begins a task that a duty leaves behind.
-    `make_targets` makes what reaches the consumers. HTTP targets are within `destinations` (None: everywhere
-    that the egress guard permits), loopback addresses included. Requests to AWS go to `aws_clients`. A
-    duty that fails is repeated later, and `failed` is told of the error.
+    `make_targets` makes what reaches consumers. HTTP targets are within `destinations` (None: everywhere that
+    the egress guard permits), loopback addresses included. `concurrently` delivers the triggers of a message,
+    and `start` begins a task that a duty leaves behind. A duty that fails is repeated later, and `failed` is
+    told of the error.
     """
 
     def __init__(
@@ -115,12 +114,10 @@ class Engine:
         journal: Journal,
         clock: Clock,
         ids: Ids,
-        aws_clients: AwsClients,
-        sqs_targets: SqsClients,
+        make_targets: Callable[[Reach, ReadValues], Targets],
         destinations: Destinations | None,
         concurrently: Concurrently,
         start: Start,
-        make_targets: Callable[[Stack], Targets] = TargetsByType,
         failed: Callable[[str, Exception], None] = log_failure,
     ) -> None:
         self.clock = clock
@@ -144,7 +141,7 @@ class Engine:
         stores = self.stores = self._stores(own)
         stores.leases.raise_shards(options.shards)
         read_secrets = SecretReader(secrets=stores.named_secrets, clock=clock).active
-        targets = make_targets(Stack(clock, sqs_targets, aws_clients, reach, read_secrets))
+        targets = make_targets(reach, read_secrets)
         self.services = compose_api(stores, options, concurrently=one_by_one)
         self._wheel = compose_wheel(stores, lambda: stores, options, one_by_one)
         self._upkeep = compose_upkeep(stores)

@@ -15,6 +15,8 @@ from sweephand_engine.testing.loops import Loops
 _WSGI: Final = 2
 _ASGI: Final = 3
 
+_SILENT: Final = "The application ended without an answer."
+
 _PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -119,6 +121,8 @@ def _from_wsgi(handler: Callable[..., Any], request: Request) -> Reply:
     finally:
         if hasattr(chunks, "close"):
             chunks.close()
+    if not heads:
+        raise RuntimeError(_SILENT)
     status, headers = heads[-1]
     return Reply(int(status.split()[0]), {name.lower(): text for name, text in headers}, written.getvalue())
 
@@ -164,6 +168,8 @@ async def _from_asgi(handler: Callable[..., Any], request: Request) -> Reply:
                 is_answered.set()
 
     await handler(scope, receive, send)
+    if not heads:
+        raise RuntimeError(_SILENT)
     headers = heads[0].get("headers", ())
     return Reply(
         heads[0]["status"],

@@ -4,14 +4,14 @@ import random
 import string
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS, Instant
-from sweephand.delivery.adapter import AwsClients, Stack
-from sweephand.delivery.checked_clients import SqsClients
+from sweephand.model.secret import ReadValues
 from sweephand.model.timer import Heartbeat, bucket_of
 from sweephand.ports.queue import Targets
 from sweephand.runs.received import Received
+from sweephand.targets.reach import Reach
 from sweephand_engine.engine import DELIVERIES_MAX, DELIVERY_URL, FLOW_URL, FLOWS_MAX, Engine
 from sweephand_engine.journal import Journal
 from sweephand_engine.sqs.queue import MemoryQueue
@@ -88,21 +88,18 @@ class Simulation:
     """
 
     def __init__(
-        self, clock: SimulatedClock, ids: SeededIds, make_targets: Callable[[Stack], Targets]
+        self, clock: SimulatedClock, ids: SeededIds, make_targets: Callable[[Reach, ReadValues], Targets]
     ) -> None:
-        none: Any = None
         self._clock = clock
         self._timers = _Timers()
         self.engine = Engine(
             journal=self._timers,
             clock=clock,
             ids=ids,
-            aws_clients=AwsClients(none),
-            sqs_targets=SqsClients(none),
+            make_targets=make_targets,
             destinations=None,
             concurrently=clock.concurrently,
             start=clock.start,
-            make_targets=make_targets,
             failed=lambda _, error: clock.errors.append(error),
         )
         engine, queues = self.engine, self.engine.queues

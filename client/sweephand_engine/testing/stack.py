@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
+from threading import get_ident
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -60,6 +61,7 @@ class Stack:
     def __init__(self, now: Moment = NOW_DEFAULT, *, namespace: str = "default", seed: int = 0) -> None:
         """`namespace` is that of put_job, runs and secret. Another `seed` makes other ids."""
         begins_at = instant_of(now)
+        self._thread = get_ident()
         self.namespace = namespace
         # An aware datetime would also change the time zone of the process.
         self._time = time_machine.travel(begins_at // SECOND_MS, tick=False)
@@ -72,7 +74,9 @@ class Stack:
             self._consumers = Consumers(self._clock)
             ids = SeededIds(seed)
             self._simulation = Simulation(
-                self._clock, ids, lambda stack: SimulatedTargets(stack, self._consumers, self._clock)
+                self._clock,
+                ids,
+                lambda reach, read: SimulatedTargets(reach, read, self._consumers, self._clock),
             )
             engine = self._engine = self._simulation.engine
             secret = ids.secret()
@@ -127,6 +131,8 @@ class Stack:
         Outside of a handler, this is `travel`. An endpoint that its framework runs in another thread cannot
         call it. Use `slow` for that.
         """
+        if get_ident() != self._thread:
+            raise RuntimeError("sleep() works in the thread of the test only. Call slow() in the test.")
         until = self._clock.now() + span_ms(span)
         if self._clock.is_in_strand:
             self._clock.wait_until(until)

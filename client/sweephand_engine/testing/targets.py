@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, ReadTimeoutError
 
-from sweephand.base.instants import SECOND_MS, Instant, to_datetime
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant, to_datetime
 from sweephand.delivery.adapter import WITHDRAWN, AwsClients, Service, Stack
 from sweephand.delivery.checked_clients import READ_TIMEOUT_S, SqsClients
 from sweephand.delivery.http.connections import NoConnectionError
@@ -18,6 +18,8 @@ from sweephand.delivery.http.request import SecretValues, signed_request
 from sweephand.delivery.http.targets import ANSWER_BYTES_MAX, Call, HttpTargets
 from sweephand.delivery.registry import TargetsByType
 from sweephand.model.attempt import Answer, Attempt
+from sweephand.model.secret import ReadValues
+from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import timeout_ms
 from sweephand_engine.aws import AwsClient
 from sweephand_engine.testing.applications import Reply, Request
@@ -28,17 +30,17 @@ from sweephand_engine.wire import refusal
 _ERRORS_FROM: Final = 400
 _TOO_MANY: Final = 429
 
+#: The longest time of a Lambda function. What is left of it never shrinks here.
+_FUNCTION_MS: Final = 15 * MINUTE_MS
+
 
 class _HttpConsumers(HttpTargets):
     """HTTP targets whose requests reach handlers instead of sockets."""
 
-    def __init__(self, stack: Stack, consumers: Consumers, clock: SimulatedClock) -> None:
-        super().__init__(
-            clock,
-            allow_insecure=stack.reach.allow_insecure,
-            read_secrets=stack.read_secrets,
-            destinations=stack.reach.destinations,
-        )
+    def __init__(
+        self, reach: Reach, read_secrets: ReadValues, consumers: Consumers, clock: SimulatedClock
+    ) -> None:
+        super().__init__(clock, allow_insecure=reach.allow_insecure, read_secrets=read_secrets)
         self._consumers = consumers
         self._simulated = clock
 
@@ -75,13 +77,15 @@ _BODIES: Final = ("Payload", "MessageBody", "Message", "input")
 class SimulatedTargets:
     """ports.Targets of a simulated stack."""
 
-    def __init__(self, stack: Stack, consumers: Consumers, clock: SimulatedClock) -> None:
+    def __init__(
+        self, reach: Reach, read_secrets: ReadValues, consumers: Consumers, clock: SimulatedClock
+    ) -> None:
         self._consumers = consumers
         self._clock = clock
-        self._http = _HttpConsumers(stack, consumers, clock)
+        self._http = _HttpConsumers(reach, read_secrets, consumers, clock)
         sqs: Any = AwsClient(Service("sqs", None), self._take)
         clients = AwsClients(lambda service: AwsClient(service, self._take))
-        self._aws = TargetsByType(stack._replace(sqs_clients=SqsClients(lambda _: sqs), aws_clients=clients))
+        self._aws = TargetsByType(Stack(clock, SqsClients(lambda _: sqs), clients, reach, read_secrets))
 
     def deliver(self, attempt: Attempt) -> Answer:
         """As ports.Targets promises."""
@@ -140,6 +144,7 @@ class SimulatedTargets:
             function_version="$LATEST",
             invoked_function_arn=arn,
             memory_limit_in_mb=128,
+            get_remaining_time_in_millis=lambda: _FUNCTION_MS,
         )
         try:
             return Reply(200, {}, json.dumps(handler(delivery.json, context)).encode())

@@ -9,8 +9,9 @@ from tests.fakes.doubles import CountingIds, HandClock
 from sweephand.base.concurrency import one_by_one
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.timing import AUDIT_MINUTE
-from sweephand.delivery.adapter import AwsClients, Service
+from sweephand.delivery.adapter import AwsClients, Service, Stack
 from sweephand.delivery.checked_clients import SqsClients
+from sweephand.delivery.registry import TargetsByType
 from sweephand_engine.engine import Engine
 from sweephand_engine.inbox import Inbox
 from sweephand_engine.journal import Journal
@@ -30,8 +31,11 @@ class Bench:
             journal=Journal(),
             clock=self.clock,
             ids=CountingIds(),
-            aws_clients=AwsClients(self.inbox.client),
-            sqs_targets=SqsClients(lambda _: sqs),
+            make_targets=lambda reach, read_secrets: TargetsByType(
+                Stack(
+                    self.clock, SqsClients(lambda _: sqs), AwsClients(self.inbox.client), reach, read_secrets
+                )
+            ),
             destinations=None,
             concurrently=one_by_one,
             start=self.started.append,

@@ -149,6 +149,16 @@ def test_an_answer_of_another_kind_is_refused_with_what_would_be_right(loops: Lo
         ask(lambda _: "done", loops)
 
 
+async def silent_asgi(_scope: object, _receive: object, _send: object) -> None:
+    pass
+
+
+@pytest.mark.parametrize("handler", [lambda _environ, _start: [], silent_asgi])
+def test_an_application_without_an_answer_is_told_so(loops: Loops, handler: Any) -> None:
+    with pytest.raises(RuntimeError, match="The application ended without an answer"):
+        ask(handler, loops)
+
+
 def of_four(first: object, second: object, third: object, fourth: object) -> None:
     raise AssertionError(first, second, third, fourth)
 

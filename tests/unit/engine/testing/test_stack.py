@@ -1,6 +1,7 @@
 """A stack in simulated time: jobs, time, runs, and what a test sees of them."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -249,6 +250,19 @@ def test_a_handler_cannot_travel(stack: Stack) -> None:
     stack.travel("1m")
     assert stack.deliveries[0].error == (
         "RuntimeError: A handler cannot travel, since time is passing already. Use sleep()."
+    )
+
+
+def test_a_thread_of_a_framework_cannot_sleep_and_is_told_what_to_do(stack: Stack) -> None:
+    def handler(_: Delivery) -> None:
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(stack.sleep, "1s").result()
+
+    stack.deliver_to(handler)
+    stack.put_job("report", dueTime="1m")
+    stack.travel("1m")
+    assert stack.deliveries[0].error == (
+        "RuntimeError: sleep() works in the thread of the test only. Call slow() in the test."
     )
 
 
