@@ -163,7 +163,7 @@ class Stack:
         return answer
 
     def runs(self, job: str) -> list[Run]:
-        """The runs of a job, oldest due time first. The last one may be due in the future."""
+        """The runs of a job whose first attempt has begun, oldest due time first."""
         return [
             Run(
                 each["id"],
