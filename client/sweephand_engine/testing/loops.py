@@ -7,7 +7,10 @@ from asyncio import (
     _get_running_loop,
     _leave_task,
     _set_running_loop,
+    all_tasks,
     current_task,
+    gather,
+    get_running_loop,
     new_event_loop,
 )
 from collections.abc import Coroutine, Iterator
@@ -57,10 +60,20 @@ class Loops:
                 self._idle.append(loop)
 
     def close(self) -> None:
-        """End the loops that run nothing."""
+        """End the loops, and cancel what still waits in them."""
         with outside_of_loops():
             for loop in self._idle:
-                loop.run_until_complete(loop.shutdown_asyncgens())
-                loop.run_until_complete(loop.shutdown_default_executor())
+                loop.run_until_complete(_end())
                 loop.close()
         self._idle.clear()
+
+
+async def _end() -> None:
+    """End all that the running loop has left, as asyncio.run() does."""
+    loop = get_running_loop()
+    others = all_tasks() - {current_task()}
+    for each in others:
+        each.cancel()
+    await gather(*others, return_exceptions=True)
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()

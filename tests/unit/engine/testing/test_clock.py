@@ -237,6 +237,29 @@ def test_a_coroutine_of_the_test_may_let_time_pass(clock: SimulatedClock) -> Non
     assert results == [7]
 
 
+def test_a_task_that_a_coroutine_leaves_behind_goes_on_with_the_next_one_and_ends_with_the_loop() -> None:
+    loops = Loops()
+    seen: list[str] = []
+
+    async def background() -> None:
+        try:
+            seen.append("began")
+            await asyncio.sleep(3_600)
+        finally:
+            seen.append("cancelled")
+
+    async def handler() -> None:
+        tasks.append(asyncio.create_task(background()))
+
+    tasks: list[asyncio.Task[None]] = []
+    loops.run(handler())
+    loops.run(asyncio.sleep(0))
+    assert seen == ["began"]
+    loops.close()
+    assert seen == ["began", "cancelled"]
+    assert tasks[0].cancelled()
+
+
 def test_coroutines_one_after_the_other_share_one_loop() -> None:
     loops = Loops()
 

@@ -3,6 +3,7 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from standardwebhooks.webhooks import Webhook
@@ -304,6 +305,23 @@ def test_a_stack_ends_while_a_handler_waits() -> None:
         stack.put_job("report", dueTime="1m", target=PATIENT)
         stack.travel("70 seconds")
         assert ended == []
+    assert ended == [True]
+
+
+def test_a_stack_ends_while_an_asgi_application_waits() -> None:
+    ended: list[bool] = []
+
+    async def app(_scope: object, receive: Any, _send: object) -> None:
+        await receive()
+        try:
+            stack.sleep("1 hour")
+        finally:
+            ended.append(True)
+
+    with Stack() as stack:
+        stack.deliver_to(app)
+        stack.put_job("report", dueTime="1m")
+        stack.travel("70 seconds")
     assert ended == [True]
 
 
