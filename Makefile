@@ -12,7 +12,7 @@ WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600
 FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys outages calm-outages
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev run up down test sim verify bench bill capacity smoke smoke-aws size check lint types imports template format client-types lock sbom clean
+.PHONY: help setup dev run up down test sim verify bench bill capacity smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -64,6 +64,9 @@ smoke-aws: $(TOOLS) ## the same in your AWS account, on a stack of its own, for 
 size: .venv/.locked ## count lines of code, modules and words, each beside its ceiling
 	@$(IN_VENV)/python -m infra.size
 
+dist: .venv/.locked $(VENVS)/sbom/.locked ## write dist/: wheel, source distribution, bill of materials and hashes of one version
+	@$(IN_VENV)/python -m infra.dist
+
 check: lint types imports template ## all checks that run no code: lint, types, imports, template
 
 lint: .venv/.locked ## style, and what is known to be insecure
@@ -91,7 +94,7 @@ sbom: $(VENVS)/sbom/.locked ## write build/sbom.json: which packages go to Lambd
 	@requirements/sbom.sh $(VENVS)/sbom/bin/cyclonedx-py build/sbom.json
 
 clean: down ## remove all that these commands have made here
-	rm -rf .venv .local .aws-sam build
+	rm -rf .venv .local .aws-sam build dist
 
 # One environment for each lock, made anew when its lock changes.
 .venv/.locked: requirements/dev.txt

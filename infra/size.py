@@ -50,10 +50,12 @@ CEILINGS: Final = {
     "engine": Size(lines=1_600, modules=16, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
-    "infra": Size(lines=5_740, modules=66, inner_imports=1),
+    # `make dist` and the environment of a wheel take 80 lines.
+    "infra": Size(lines=5_806, modules=68, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
-    "tests": Size(lines=81_690, modules=714, inner_imports=1),
+    # The wheel is tested alone: 60 lines.
+    "tests": Size(lines=81_742, modules=715, inner_imports=1),
 }
 
 

@@ -54,16 +54,21 @@ def to_inbox(dev: Dev, path: str) -> dict[str, str]:
     return {"type": "http", "url": f"{dev.inbox}/{path}"}
 
 
+def pasted(dev: Dev) -> str:
+    """What the lines show that it prints for pasting."""
+    script = "".join(line for line in dev.lines if not PROSE.match(line))
+    return subprocess.run(  # noqa: S603 - our own lines
+        ["bash", "-euc", script],  # noqa: S607 - the shell of the machine
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_S,
+    ).stdout
+
+
 def test_the_lines_that_it_prints_deliver_a_job_and_show_it() -> None:
     with running() as dev:
-        script = "".join(line for line in dev.lines if not PROSE.match(line))
-        shown = subprocess.run(  # noqa: S603 - our own lines
-            ["bash", "-euc", script],  # noqa: S607 - the shell of the machine
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=PATIENCE_S,
-        ).stdout
+        shown = pasted(dev)
         dev.process.send_signal(signal.SIGINT)
         assert dev.process.wait(PATIENCE_S) == 0
 

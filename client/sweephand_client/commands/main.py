@@ -55,7 +55,7 @@ command(app)(repairs.audit)
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer passes it by position
     if asked:
-        typer.echo(f"sweephand {metadata.version('sweephand-client')}")
+        typer.echo(f"sweephand {metadata.version('sweephand')}")
         raise typer.Exit
 
 

@@ -344,8 +344,8 @@ def test_a_stack_does_not_run_where_the_engine_is_not_installed(monkeypatch: pyt
     ran = CliRunner().invoke(app, ["dev"])
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr == (
-        "The engine is not installed: No module named 'no_such_engine'. "
-        "Run `make dev` in a clone of the repository.\n"
+        "`sweephand dev` needs packages that are not installed, such as no_such_engine. "
+        "Install them: pip install 'sweephand[dev]'\n"
     )
 
 
