@@ -55,7 +55,7 @@ CEILINGS: Final = {
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
     # The wheel is tested alone: 60 lines.
-    "tests": Size(lines=81_742, modules=715, inner_imports=1),
+    "tests": Size(lines=81_750, modules=715, inner_imports=1),
 }
 
 

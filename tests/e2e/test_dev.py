@@ -1,5 +1,6 @@
 """`sweephand dev` as a process: what it prints, what outlives it, and how it ends."""
 
+import os
 import re
 import signal
 import socket
@@ -115,6 +116,15 @@ def test_a_job_that_was_due_while_nothing_ran_is_delivered_at_the_next_start(tmp
     within(lambda: time.time() > due_at)
     with running(store) as dev:
         within(lambda: "missed" in dev.client.call("GET", "/inbox").body)
+
+
+def test_it_ends_when_nobody_reads_what_it_prints() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    started = command("--port", 0)
+    with closing(os.fdopen(write)):
+        done = subprocess.run(started, env=own_environment(), stdout=write, check=False, timeout=PATIENCE_S)  # noqa: S603 - our own command
+    assert done.returncode == 0
 
 
 def test_a_port_in_use_is_told(tmp_path: Path) -> None:

@@ -55,6 +55,9 @@ def dev(
     except engine.StoppedError as error:
         typer.echo(str(error), err=True)
         code = UNREACHABLE
+    except BrokenPipeError:
+        # The reader of a pipe has gone, as `head` does. The buffer of stdout could not be written either.
+        os._exit(0)
     # A slow consumer may hold a thread for a minute, and Python would wait for the thread.
     sys.stdout.flush()
     os._exit(code)
