@@ -5,7 +5,7 @@ VENVS := .local/venvs
 TOOLS := .venv/.locked $(VENVS)/sam/.locked
 STACK := $(TOOLS) $(VENVS)/ministack/.locked
 TESTS := $(STACK) $(VENVS)/schemathesis/.locked $(VENVS)/sbom/.locked
-SOURCES := layers/sweephand/python/sweephand client/sweephand_client client/sweephand_engine functions infra tests
+SOURCES := layers/sweephand/python/sweephand client/sweephand_client client/sweephand_deploy client/sweephand_engine functions infra tests
 IN_VENV := .venv/bin
 # The first seed of each kind of world, and the kinds of worlds with one policy.
 WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600000 3700000 3800000 5000000 6000000 7000000 10000000 10500000

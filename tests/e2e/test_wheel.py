@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from infra.local.installed import Installed
 from tests.e2e.test_dev import pasted
 
 from sweephand import __version__
+from sweephand_deploy.build import build as build_zips
+from sweephand_deploy.build import source
+from sweephand_deploy.template import read_template
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +23,15 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("release")
     build(folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def fresh(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """An environment with the wheel. Each test adds the extra that it needs."""
+    (wheel,) = release.glob("*.whl")
+    environment = Installed(tmp_path_factory.mktemp("fresh") / "environment")
+    environment.install(str(wheel))
+    return environment
 
 
 def test_a_release_has_the_hash_of_each_file(release: Path) -> None:
@@ -30,10 +43,7 @@ def test_a_release_has_the_hash_of_each_file(release: Path) -> None:
     assert set(sums) == {f"sweephand-{__version__}{ending}" for ending in endings}
 
 
-def test_the_wheel_delivers_after_the_command_that_it_asks_for(release: Path, tmp_path: Path) -> None:
-    (wheel,) = release.glob("*.whl")
-    fresh = Installed(tmp_path / "environment")
-    fresh.install(str(wheel))
+def test_the_wheel_delivers_after_the_command_that_it_asks_for(fresh: Installed) -> None:
     done = fresh.run(fresh.sweephand, "dev")
     assert (done.returncode, done.stdout) == (2, "")
     (wanted,) = re.findall(r"Install them: pip install '(.*)'\n$", done.stderr)
@@ -43,3 +53,24 @@ def test_the_wheel_delivers_after_the_command_that_it_asks_for(release: Path, tm
         assert '/inbox/hello  {"hello":"world"}' in pasted(dev)
         assert "<title>" in dev.client.call("GET", "/console").body
         assert "<title>" in dev.client.call("GET", "/docs").body
+
+
+def test_the_wheel_packs_the_same_stack_as_the_repository(
+    fresh: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh.install("sweephand[deploy]")
+    monkeypatch.setenv("LAMBDA_PLATFORM", "native")
+    # Its environment has no pip.
+    python = ("env", f"PYTHON={sys.executable}")
+    done = fresh.run(*python, fresh.sweephand, "deploy", "--package", tmp_path / "package")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+    packed = {each.name for each in (tmp_path / "package").iterdir()}
+    template = read_template(source() / "template.yaml")
+    # The packages of this layer take long, and come from the same lock.
+    del template["Resources"]["DependenciesLayer"]
+    (tmp_path / "own").mkdir()
+    own = {each.path.name for each in build_zips(template, tmp_path / "own")}
+    others = sorted(packed - own)
+    assert own < packed
+    assert [each.partition("-")[0] for each in others] == ["DependenciesLayer", "template"]

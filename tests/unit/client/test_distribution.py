@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from sweephand import __version__
 
 CLIENT: Final = ROOT / "client" / "sweephand_client"
+DEPLOY: Final = ROOT / "client" / "sweephand_deploy"
 ENGINE: Final = ROOT / "client" / "sweephand_engine"
 PACKAGE: Final = ROOT / "layers" / "sweephand" / "python" / "sweephand"
 
@@ -73,17 +74,20 @@ def asked(requirements: Sequence[Requirement], extra: str) -> set[str]:
     }
 
 
-def test_the_wheel_has_every_file_of_its_three_packages_and_nothing_else(wheel: Path) -> None:
+def files(folder: Path, below: Path) -> set[str]:
+    """The files of a folder, as paths below another one."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return {path.relative_to(below).as_posix() for path in paths}
+
+
+def test_the_wheel_has_its_packages_and_what_a_stack_is_built_from_and_nothing_else(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         names = {each for each in archive.namelist() if ".dist-info/" not in each}
 
-    expected = {
-        path.relative_to(folder.parent).as_posix()
-        for folder in (CLIENT, ENGINE, PACKAGE)
-        for path in folder.rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
-    }
-    assert names == expected
+    packages = {name for folder in (CLIENT, DEPLOY, ENGINE, PACKAGE) for name in files(folder, folder.parent)}
+    parts = {"template.yaml", "layers/sweephand/Makefile"}
+    parts |= files(ROOT / "functions", ROOT) | files(ROOT / "layers" / "dependencies", ROOT)
+    assert names == packages | {f"sweephand_deploy/stack/{part}" for part in parts}
 
 
 def test_the_source_distribution_makes_the_same_wheel(packed: Path, wheel: Path, tmp_path: Path) -> None:
@@ -108,7 +112,7 @@ def test_the_wheel_installs_into_a_new_environment_and_runs_there(wheel: Path, t
     (Path(site) / "locked.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
 
     assert run(tmp_path, home / "bin" / "sweephand", "--version") == f"sweephand {__version__}\n"
-    names = "sweephand, sweephand_client, sweephand_engine.dev"
+    names = "sweephand, sweephand_client, sweephand_deploy.destroy, sweephand_engine.dev"
     modules = f"import sys, {names}; print(*(sys.modules[each].__file__ for each in {names.split(', ')}))"
     assert all(each.startswith(str(home)) for each in run(tmp_path, python, "-c", modules).split())
 
@@ -127,6 +131,13 @@ def test_the_base_asks_for_each_package_that_the_client_imports(requirements: Se
     assert asked(requirements, "iam") == {"botocore"}, "it is imported only where it is asked for"
 
 
+def test_the_extra_of_what_deploys_asks_for_each_other_package_that_it_imports(
+    requirements: Sequence[Requirement],
+) -> None:
+    needed = {BROUGHT_ALONG.get(each, each) for each in imported(DEPLOY)}
+    assert needed - asked(requirements, "") == asked(requirements, "deploy")
+
+
 def test_the_extra_of_the_engine_asks_for_each_other_package_that_it_imports(
     requirements: Sequence[Requirement],
 ) -> None:
@@ -135,7 +146,7 @@ def test_the_extra_of_the_engine_asks_for_each_other_package_that_it_imports(
     assert asked(requirements, "testing") - asked(requirements, "dev") == NOT_LOCKED
 
 
-@pytest.mark.parametrize("folder", [CLIENT, ENGINE], ids=lambda path: path.name)
+@pytest.mark.parametrize("folder", [CLIENT, DEPLOY, ENGINE], ids=lambda path: path.name)
 def test_a_module_has_at_most_400_lines(folder: Path) -> None:
     lines = {path: len(path.read_text("utf-8").splitlines()) for path in folder.rglob("*.py")}
     assert {path: count for path, count in lines.items() if count > 400} == {}
@@ -144,7 +155,7 @@ def test_a_module_has_at_most_400_lines(folder: Path) -> None:
 def imported(folder: Path) -> Iterator[str]:
     """The distribution of each module that a package imports, beside its own and Python's."""
     distributions = packages_distributions()
-    known = {CLIENT.name, ENGINE.name, PACKAGE.name, *sys.stdlib_module_names}
+    known = {CLIENT.name, DEPLOY.name, ENGINE.name, PACKAGE.name, *sys.stdlib_module_names}
     for path in folder.rglob("*.py"):
         for name in modules_of(ast.parse(path.read_text("utf-8"))):
             if name not in known:
