@@ -42,7 +42,7 @@ class Size(NamedTuple):
 CEILINGS: Final = {
     # Policies that pause take 160 lines, limits for each key 420, slots that are taken at once 270, and
     # breakers 300.
-    "package": Size(lines=30_620, modules=296, inner_imports=31),
+    "package": Size(lines=30_622, modules=296, inner_imports=31),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95.
     "client": Size(lines=4_234, modules=44, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
@@ -58,7 +58,7 @@ CEILINGS: Final = {
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
     # The wheel is tested alone: 80 lines. An account in memory, and what deploys to it: 740.
-    "tests": Size(lines=82_520, modules=723, inner_imports=1),
+    "tests": Size(lines=82_651, modules=724, inner_imports=1),
 }
 
 

@@ -168,6 +168,14 @@ def _comparison(text: _Text) -> Condition:
     value = text.placeholder(":")
     if operator == "=":
         return lambda words, item: item.get(words.name(name)) == words.value(value)
+    if operator == "BETWEEN":
+        text.take("AND")
+        low, high = _ordered(name, ">=", value), _ordered(name, "<=", text.placeholder(":"))
+        return lambda words, item: low(words, item) and high(words, item)
+    return _ordered(name, operator, value)
+
+
+def _ordered(name: str, operator: str, value: str) -> Condition:
     assert operator in _ORDERS, f"{operator!r} is unknown to this client"
     holds = _ORDERS[operator]
 
