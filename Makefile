@@ -56,10 +56,10 @@ bill: .venv/.locked ## write docs/cost.md and docs/capacity.md; MEASURE=1 measur
 capacity: bill ## the same: both pages come from one calculator
 
 smoke: $(STACK) ## run every check on a local stack that it starts and ends
-	@$(IN_VENV)/python -m infra.smoke --local $(ARGS)
+	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m infra.smoke --local $(ARGS)
 
-smoke-aws: $(TOOLS) ## the same in your AWS account, on a stack of its own, for about $$0.03; ARGS=--help
-	@$(IN_VENV)/python -m infra.smoke $(ARGS)
+smoke-aws: .venv/.locked ## the same in your AWS account, on a stack of its own, for about $$0.03; ARGS=--help
+	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m infra.smoke $(ARGS)
 
 size: .venv/.locked ## count lines of code, modules and words, each beside its ceiling
 	@$(IN_VENV)/python -m infra.size

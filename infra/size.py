@@ -44,21 +44,21 @@ CEILINGS: Final = {
     # breakers 300.
     "package": Size(lines=30_622, modules=296, inner_imports=31),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95.
-    "client": Size(lines=4_234, modules=44, inner_imports=0),
+    "client": Size(lines=4_235, modules=44, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
-    "deploy": Size(lines=602, modules=10, inner_imports=0),
+    "deploy": Size(lines=610, modules=10, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
     "engine": Size(lines=1_600, modules=16, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # `make dist` and the environment of a wheel take 80 lines.
-    "infra": Size(lines=5_808, modules=68, inner_imports=1),
+    "infra": Size(lines=5_811, modules=68, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
     # The wheel is tested alone: 80 lines. An account in memory, and what deploys to it: 740.
-    "tests": Size(lines=82_651, modules=724, inner_imports=1),
+    "tests": Size(lines=82_692, modules=725, inner_imports=1),
 }
 
 

@@ -78,6 +78,7 @@ def make_change_set(
     template_url: str,
     parameters: Sequence[Mapping[str, Any]],
     role_arn: str | None,
+    tags: Mapping[str, str],
     creates: bool,
     pause: Callable[[float], None],
 ) -> ChangeSet | None:
@@ -86,6 +87,8 @@ def make_change_set(
     If the creation of a stack fails later, CloudFormation deletes what it has made.
     """
     options: dict[str, Any] = {"RoleARN": role_arn} if role_arn else {}
+    if tags:
+        options["Tags"] = [{"Key": name, "Value": value} for name, value in tags.items()]
     if creates:
         options["OnStackFailure"] = "DELETE"
     made = cloudformation.create_change_set(

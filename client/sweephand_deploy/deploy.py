@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import boto3
 
 from sweephand_deploy.bucket import Bucket
-from sweephand_deploy.build import build, source
+from sweephand_deploy.build import Artifact, build, source
 from sweephand_deploy.changes import ChangeSet, described, lines_of, make_change_set
 from sweephand_deploy.errors import InputError, RefusedError, errors_of_aws
 from sweephand_deploy.events import Follower
@@ -40,6 +40,7 @@ class Order:
     """What is to be deployed.
 
     `parameters` are values of the template's. The others keep theirs. `bucket` is one of yours for the code.
+    `tags` are put on every resource. `artifacts` are the code, if it is built already.
     """
 
     stack: str
@@ -47,6 +48,8 @@ class Order:
     role_arn: str | None = None
     bucket: str | None = None
     executes: bool = True
+    tags: Mapping[str, str] = field(default_factory=dict)
+    artifacts: Sequence[Artifact] = ()
 
 
 def deploy(session: boto3.Session, order: Order, talk: Talk) -> bool:
@@ -73,6 +76,7 @@ def deploy(session: boto3.Session, order: Order, talk: Talk) -> bool:
             template_url=_upload(session, template, order, talk),
             parameters=_values(order.parameters, template, None if creates else stack),
             role_arn=order.role_arn,
+            tags=order.tags,
             creates=creates,
             pause=talk.pause,
         )
@@ -169,9 +173,11 @@ def _upload(session: boto3.Session, template: Template, order: Order, talk: Talk
     bucket = Bucket(client_of(session, "s3"), order.bucket or f"sweephand-code-{account}-{region}", account)
     if order.bucket is None and bucket.make(region):
         talk.say(f"Made the bucket {bucket.name} for code.")
-    talk.say("Building the functions and layers …")
     with tempfile.TemporaryDirectory() as folder:
-        artifacts = build(template, Path(folder))
+        artifacts = order.artifacts
+        if not artifacts:
+            talk.say("Building the functions and layers …")
+            artifacts = build(template, Path(folder))
         written = sum(bucket.put(each.path.name, each.path.read_bytes()) for each in artifacts)
     locations = {each.logical_id: f"s3://{bucket.name}/{each.path.name}" for each in artifacts}
     key, content = _uploadable(with_code(template, locations))

@@ -3,7 +3,8 @@
 import io
 import json
 import re
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -11,32 +12,52 @@ from zipfile import ZipFile
 import pytest
 from infra.local.deploy import Aws, session
 from infra.local.places import BUILD, REGION, STACK_NAME
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from sweephand_client.commands.main import app
+from sweephand_deploy import deploy as deploying
+from sweephand_deploy.build import Artifact, build, source
 from sweephand_deploy.changes import described
+from sweephand_deploy.template import read_template
 
 OWN = "sweephand-own"
 BUCKET = f"sweephand-code-000000000000-{REGION}"
 
 
+@pytest.fixture(scope="module")
+def zips(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Artifact]:
+    """The code, built for this machine as the command builds it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAMBDA_PLATFORM", "native")
+        return build(read_template(source() / "template.yaml"), tmp_path_factory.mktemp("zips"))
+
+
 @pytest.fixture
-def aws(stack: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> Aws:
-    """The local AWS, which the commands find in the environment. They build for this machine."""
+def aws(stack: Mapping[str, Any], zips: Sequence[Artifact], monkeypatch: pytest.MonkeyPatch) -> Aws:
+    """The local AWS, which the commands find in the environment. They take the code that was built once."""
     settings = {
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_DEFAULT_REGION": REGION,
         "AWS_ENDPOINT_URL": stack["awsEndpointUrl"],
-        "LAMBDA_PLATFORM": "native",
     }
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
+
+    def copied(_: object, folder: Path) -> list[Artifact]:
+        return [Artifact(each.logical_id, Path(shutil.copy(each.path, folder))) for each in zips]
+
+    monkeypatch.setattr(deploying, "build", copied)
     return Aws(session(), stack["awsEndpointUrl"])
 
 
-def run(*words: str) -> str:
-    ran = CliRunner().invoke(app, [*words, "--yes", "--stack-name", OWN])
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, [*words, "--yes", "--stack-name", OWN])
+
+
+def shown(*words: str) -> str:
+    """What a command prints that has to succeed."""
+    ran = run(*words)
     assert ran.exit_code == 0, ran.output
     return ran.stdout
 
@@ -77,20 +98,27 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def test_a_stack_equals_one_of_sam_and_can_be_changed_and_deleted(aws: Aws) -> None:
     values = [f"{name}={value}" for name, value in aws.parameters(STACK_NAME).items()]
-    shown = run("deploy", *(word for value in values for word in ("--parameter", value)))
+    created = shown("deploy", *(word for value in values for word in ("--parameter", value)))
 
-    assert f"{'ApiUrl':<22} http" in shown
-    assert re.search(r"of \d+\] CREATE_COMPLETE +TickFunction$", shown, re.MULTILINE)
+    assert f"{'ApiUrl':<22} http" in created
+    assert re.search(r"of \d+\] CREATE_COMPLETE +TickFunction$", created, re.MULTILINE)
     assert processed(aws, OWN) == processed(aws, STACK_NAME)
     assert uploaded(aws) == {folder.name: files(folder) for folder in BUILD.iterdir() if folder.is_dir()}
 
-    shown = run("deploy", "--parameter", "LogLevel=DEBUG")
-    assert "Uploaded 0 of 10 zips" in shown
+    assert "Uploaded 0 of 10 zips" in shown("deploy", "--parameter", "LogLevel=DEBUG")
     assert aws.parameters(OWN) == aws.parameters(STACK_NAME) | {"LogLevel": "DEBUG"}
 
     names = aws.outputs(OWN)
-    shown = run("destroy")
+    deleted = shown("destroy")
     assert described(aws.client("cloudformation"), OWN) is None
     for table in (names["JobsTableName"], names["TimersTableName"]):
-        assert table in shown
+        assert table in deleted
         assert aws.client("dynamodb").describe_table(TableName=table)["Table"]["TableStatus"] == "ACTIVE"
+
+
+def test_a_refusal_is_shown_with_its_resource_and_reason_and_leaves_nothing(aws: Aws) -> None:
+    ran = run("deploy", "--parameter", "TargetQueueArns=garbage")
+    assert ran.exit_code == 4
+    reason = "TARGET_QUEUE_ARNS must be a list of ARNs with commas between them: 'garbage' is no ARN."
+    assert f"  Lists (Custom::Lists): {reason}" in ran.stderr
+    assert described(aws.client("cloudformation"), OWN) is None

@@ -15,6 +15,9 @@ from sweephand_client.commands.session import BAD_INPUT, DIFFERS, REFUSED, UNREA
 #: Not imported by statements: what it needs is in the extra `deploy`.
 _PACKAGE = "sweephand_deploy"
 
+#: As shells report a program that Ctrl-C has ended.
+_INTERRUPTED = 130
+
 _StackName = Annotated[str, typer.Option("--stack-name", help="The stack's name.")]
 _Region = Annotated[str, typer.Option(help="The region. Without it, that of your settings of AWS.")]
 _RoleArn = Annotated[str, typer.Option("--role-arn", help="The role that CloudFormation takes for its work.")]
@@ -118,4 +121,4 @@ def _exit_codes() -> Iterator[Callable[[str], Any]]:
         typer.echo(
             "\nCloudFormation goes on with what it has begun. Give the command again to follow it.", err=True
         )
-        raise typer.Exit(UNREACHABLE) from None
+        raise typer.Exit(_INTERRUPTED) from None

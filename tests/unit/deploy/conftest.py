@@ -161,7 +161,7 @@ class Account:
         self.answer = True
         self.waited_s = 0.0
 
-    def client(self, service: str) -> Any:
+    def client(self, service: str, **_: Any) -> Any:
         """A client, as a session makes it."""
         identity = SimpleNamespace(get_caller_identity=lambda: {"Account": "123456789012"})
         return {"cloudformation": self.cloudformation, "s3": self.s3, "sts": identity}[service]

@@ -94,7 +94,7 @@ def test_control_c_says_that_cloudformation_goes_on(
 
     monkeypatch.setattr(account.cloudformation, "execute_change_set", interrupt)
     ran = run("deploy", "--yes")
-    assert ran.exit_code == 3
+    assert ran.exit_code == 130
     assert "CloudFormation goes on with what it has begun. Give the command again" in ran.stderr
 
 
