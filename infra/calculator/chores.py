@@ -48,7 +48,7 @@ STATS_NAMESPACES: Final = 8
 STATS_READS_OF_HOUR: Final = 240
 _CONSOLE_ASKS_S: Final = 15
 
-#: While the stack is switched off (decision 206), tick receives this many messages of a queue in each minute.
+#: While the stack is switched off (decision 200), tick receives this many messages of a queue in each minute.
 #: It sends them again and removes them, by three requests for ten of them. It goes on for old messages: each
 #: message is old once in four days.
 RENEWED_IN_MINUTE: Final = 100

@@ -175,7 +175,7 @@ class _Condition(NamedTuple):
     """The condition of a write as an expression of DynamoDB.
 
     It is written here and not by pynamodb, which makes an object for each operand and takes several times as
-    long (decision 034). With history, each delivery writes at least one such condition.
+    long (decision 006). With history, each delivery writes at least one such condition.
     """
 
     condition: WriteCondition
