@@ -2,7 +2,7 @@
 
 A partition of DynamoDB takes 1,000 writes a second, and a batch may end many more runs. So the runs of a
 batch are spread over 16 partitions by their index. Runs with index 0, which are all runs of a job without
-batches, have a partition of their own (decision 185). The flags of a namespace are spread over 16 partitions
+batches, have a partition of their own (decision 042). The flags of a namespace are spread over 16 partitions
 too.
 """
 
