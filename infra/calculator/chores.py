@@ -118,7 +118,7 @@ _STEP_S: Final = BULK_TIME_LIMIT_MS / 1_000 / BULK_EXAMINED_MAX
 
 
 def stats(bill: Bill, case: Case) -> float:
-    """What counting deliveries (decision 160) adds to a million triggers."""
+    """What counting deliveries adds to a million triggers."""
     of_call = prices.WRITES.of(STATS_WRITES) + prices.GB_SECOND.of(_REQUEST_S * bill.gb("Deliver"))
     return MILLION * bill.polled(case).calls * of_call
 
