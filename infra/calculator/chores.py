@@ -95,7 +95,7 @@ def checks(bill: Bill) -> float:
 
 
 def audit(bill: Bill) -> float:
-    """A round of the audit (decision 150) over a million jobs that have few runs a week.
+    """A round of the audit (decision 120) over a million jobs that have few runs a week.
 
     Each step lasts as long as a step may, and the tick that takes it runs in any case.
     """
