@@ -25,11 +25,11 @@ DEPLOY: Final = ROOT / "client" / "sweephand_deploy"
 ENGINE: Final = ROOT / "client" / "sweephand_engine"
 PACKAGE: Final = ROOT / "layers" / "sweephand" / "python" / "sweephand"
 
+#: What only the plugin of pytest imports.
+OF_TESTS: Final = {"greenlet", "pytest", "time-machine"}
+
 #: The distributions that another one brings along, because its callers use them too.
 BROUGHT_ALONG: Final = {"botocore": "boto3", "pydantic-core": "pydantic", "typing-extensions": "pydantic"}
-
-#: No test of this repository needs it.
-NOT_LOCKED: Final = {"time-machine"}
 
 
 def run(home: Path, *words: str | Path) -> str:
@@ -122,8 +122,7 @@ def test_the_locked_versions_are_among_those_that_the_wheel_asks_for(
 ) -> None:
     assert len(requirements) > 10
     for each in requirements:
-        if each.name not in NOT_LOCKED:
-            assert each.specifier.contains(version(each.name)), each
+        assert each.specifier.contains(version(each.name)), each
 
 
 def test_the_base_asks_for_each_package_that_the_client_imports(requirements: Sequence[Requirement]) -> None:
@@ -142,8 +141,8 @@ def test_the_extra_of_the_engine_asks_for_each_other_package_that_it_imports(
     requirements: Sequence[Requirement],
 ) -> None:
     needed = {BROUGHT_ALONG.get(each, each) for each in (*imported(ENGINE), *imported(PACKAGE))}
-    assert needed - asked(requirements, "") == asked(requirements, "dev")
-    assert asked(requirements, "testing") - asked(requirements, "dev") == NOT_LOCKED
+    assert needed - asked(requirements, "") == asked(requirements, "testing")
+    assert asked(requirements, "testing") - asked(requirements, "dev") == OF_TESTS
 
 
 @pytest.mark.parametrize("folder", [CLIENT, DEPLOY, ENGINE], ids=lambda path: path.name)
