@@ -95,14 +95,15 @@ def measure(events: int) -> Report:
             each, seconds = _count(url, limit, rate, events)
             policy = "without a policy" if limit is None else f"under {limit}"
             rows.append(_row(f"batch {each.spread}, {policy}", each, seconds))
-        rows.append(_count_jobs(url, PolicyLimits(_LIMIT, None), events, 0))
-        rows.append(_count_jobs(url, _OF_CUSTOMER, events, 0))
+        for limits in (PolicyLimits(_LIMIT, None), _OF_CUSTOMER):
+            rows += [_count_jobs(url, limits, events, 0, is_swept=each) for each in (False, True)]
         rows += [_count_jobs(url, limits, _SINGLES, _APART_MS) for limits in _SINGLE_LIMITS]
     return Report(
         title="Cost of a trigger under a policy, on DynamoDB Local",
         rows=rows,
         notes=(
             "A batch: from the creation of its job to its end, with a tick. Jobs: from after their creation.",
+            "Swept: their jobs were written long before. Jobs of others were written two minutes before.",
             "One by one: each comes 3 s after the one before. Dollars are without the functions' time.",
         ),
     )
@@ -226,13 +227,16 @@ def _count(url: str, limit: int | None, rate: int | None, events: int) -> tuple[
     return BatchCount(limit=limit, rate=rate, events=events, **asdict(used)), seconds
 
 
-def _count_jobs(url: str, limits: PolicyLimits, count: int, apart_ms: int) -> Mapping[str, Cell]:
+def _count_jobs(
+    url: str, limits: PolicyLimits, count: int, apart_ms: int, *, is_swept: bool = False
+) -> Mapping[str, Cell]:
     """Jobs that are due soon, so that their triggers go through the delivery queue, all at once or apart.
 
-    Their creation is not counted.
+    If they are `is_swept`, they were written long before, and a sweeper sends their triggers, ten in a
+    message. Their creation is not counted.
     """
-    house = _House(url, f"flow-{count}-{limits.concurrent_max}", _LIMIT // PERMITS_OF_FUNCTION)
-    due_at = house.clock.now() // SECOND_MS * SECOND_MS + _SOON_MS
+    house = _House(url, f"flow-{count}-{limits.concurrent_max}-{is_swept}", _LIMIT // PERMITS_OF_FUNCTION)
+    due_at = house.clock.now() // MINUTE_MS * MINUTE_MS + (_AHEAD_MS if is_swept else _SOON_MS)
     house.create_policy(limits)
     house.create_in_bulk(
         {
@@ -248,12 +252,16 @@ def _count_jobs(url: str, limits: PolicyLimits, count: int, apart_ms: int) -> Ma
         house.ahead.move_to(due_at - _QUIET_MS)
         house.settle()
         before = house.used()
+        if is_swept:
+            house.ahead.move_to(due_at - _SWEPT_MS)
+            house.tick()
         seconds = house.await_all(due_at, count)
     used = house.used().plus(before, -1).per(count)
     rate, limit = limits.rate, limits.concurrent_max
     under = f"under {limit}" if rate is None else f"{rate.limit} in {rate.per_ms // SECOND_MS} s"
     under += f" for each of {_CUSTOMERS} keys" if limits.by else ""
-    return _row(f"jobs {'one by one' if apart_ms else 'at once'}, {under}", used, seconds)
+    come = "one by one" if apart_ms else "at once, swept" if is_swept else "at once"
+    return _row(f"jobs {come}, {under}", used, seconds)
 
 
 def _in_threads(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:

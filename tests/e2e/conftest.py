@@ -52,7 +52,7 @@ _PATIENT = frozenset(
 
 
 #: These run `sweephand dev` and need no deployed stack, so a third process runs them.
-_IN_ONE_PROCESS = frozenset({"test_dev", "test_dev_policies", "test_on_dev"})
+_IN_ONE_PROCESS = frozenset({"test_dev", "test_dev_policies", "test_on_dev", "test_wheel"})
 
 
 #: Of the stack's log, in the report of a failed test.

@@ -90,6 +90,9 @@ class Gates(Operations):
             return None
         if found == NOTHING:
             return (yield from self.leave(gate, line_was_empty=trigger))
+        return (yield from self.work_on(gate, line, trigger))
+
+    def work_on(self, gate: int, line: int, trigger: int) -> Program:
         if not (yield self.lease(line, trigger)):
             return Position("serve", (gate,))
         if self.world.time_is_up and (yield self.look_at_time()):

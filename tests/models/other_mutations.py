@@ -6,13 +6,69 @@ from typing import ClassVar, Final
 from tests.models.closing import Closing, Policy
 from tests.models.closing import Outcomes as ClosingOutcomes
 from tests.models.closing import State as ClosingState
+from tests.models.gates import Gates
+from tests.models.joins import Joins
 from tests.models.keys import Keys
-from tests.models.mutations import shown_in
+from tests.models.mutations import masked_by, shown_in
 from tests.models.operations import OWN, Outcomes
-from tests.models.programs import Answer, Position, Program, operation
+from tests.models.programs import Answer, Part, Position, Program, operation
 from tests.models.rates import LATE_MAX, PER, Rates
-from tests.models.state import NO_TOKEN, State
+from tests.models.state import NO_TOKEN, NOWHERE, Entry, State
 from tests.models.switch import Switch
+
+
+@shown_in("triggers join")
+class JoinsALease(Joins):
+    """A trigger joins an entry that another function has leased."""
+
+    def has_room(self, entry: Entry) -> bool:
+        return entry in {Entry.FREE, Entry.LEASED}
+
+
+@shown_in("triggers join")
+class ComparesNoToken(Joins):
+    """Who joins an entry or leases it does not compare what it has read."""
+
+    def has_seen(self, state: State, _me: int, line: int, trigger: int) -> bool:
+        return state.lines[line][trigger] is not Entry.NONE
+
+
+@shown_in("triggers join")
+class OverwritesTheEntry(Joins):
+    """Who joins writes an entry as it was read, whoever has written it since."""
+
+    @operation("joins an entry")
+    def join(self, state: State, _me: int, gate: int, host: int, trigger: int) -> Outcomes:
+        return [(state.with_entry(gate, host, Entry.FREE).with_contents(gate, host, (host, trigger)), True)]
+
+
+@shown_in("triggers join")
+class LeasesWithoutComparing(Joins):
+    """A server leases an entry that a trigger has joined since the server read it."""
+
+    @operation("leases")
+    def lease(self, state: State, me: int, line: int, trigger: int) -> Outcomes:
+        return Gates.lease(self, line, trigger).outcomes(state, me)
+
+
+@masked_by("needs a crash, two gates and three triggers: such a world is too large")
+class LeavesTheGateToTheFirst(Joins):
+    """Who joins an entry does not look at its gate."""
+
+    def enqueue(self, gate: int, trigger: int, again: int) -> Part:
+        if not again:
+            host = yield self.look_for_room(gate)
+            if host != NOWHERE and (yield self.join(gate, host, trigger)):
+                return True
+        return (yield from Gates.enqueue(self, gate, trigger, again))
+
+
+@masked_by("who forwards entries looks again here, and passes once over a line in flow/")
+class JoinsWithoutAShare(Joins):
+    """A trigger joins an entry at a gate without a share, while a function forwards it."""
+
+    def may_join(self, _state: State, _me: int, _gate: int) -> bool:
+        return True
 
 
 @shown_in("a paused key, two triggers")

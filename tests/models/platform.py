@@ -96,10 +96,14 @@ class Platform:
         line = state.lines[gate]
         if self.had_fault(state) and state.gates[gate].guard == NO_GUARD:
             return any(
-                entry is Entry.LEASED or (entry is not Entry.NONE and not state.delivered[trigger])
+                entry is Entry.LEASED or (entry is not Entry.NONE and self.owes_entry(state, gate, trigger))
                 for trigger, entry in enumerate(line)
             )
         return any(line)
+
+    def owes_entry(self, state: State, _line: int, trigger: int) -> bool:
+        """Whether an entry holds something that was not delivered."""
+        return not state.delivered[trigger]
 
     def had_fault(self, state: State) -> bool:
         return state.crashes_left + state.copies_left < self.world.crashes + self.world.copies

@@ -83,6 +83,8 @@ class Function(NamedTuple):
     #: The gate of which it holds a slot, and the entry that it has leased, as line and trigger.
     slot: int = NOWHERE
     lease: tuple[int, int] = (NOWHERE, NOWHERE)
+    #: The entry that it has read, as line and trigger, as long as nobody has written it since.
+    seen: tuple[int, int] = (NOWHERE, NOWHERE)
     #: The gate whose slot its open request uses.
     request: int = NOWHERE
     #: The last guard that it has sent, unless its gate had one.
@@ -114,6 +116,8 @@ class State(NamedTuple):
     delays_left: int = 0
     #: Whether the stack is on, off, or on again after it was off for long.
     switch: int = 0
+    #: What entries hold that hold something else than the trigger of their place: line, place, triggers.
+    contents: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
 
     def with_gate(self, gate: int, **changes: Any) -> Self:
         """The state after a write of this gate."""
@@ -124,7 +128,28 @@ class State(NamedTuple):
         """The state after a write of this place of a line."""
         places = self.lines[line]
         after = (*places[:trigger], entry, *places[trigger + 1 :])
-        return self._replace(lines=(*self.lines[:line], after, *self.lines[line + 1 :]))
+        written = self._replace(lines=(*self.lines[:line], after, *self.lines[line + 1 :]))
+        if entry is Entry.NONE:
+            written = written.with_contents(line, trigger, (trigger,))
+        if any(function.seen == (line, trigger) for function in self.functions):
+            functions = (
+                each._replace(seen=(NOWHERE, NOWHERE)) if each.seen == (line, trigger) else each
+                for each in self.functions
+            )
+            written = written._replace(functions=tuple(functions))
+        return written
+
+    def contents_of(self, line: int, trigger: int) -> tuple[int, ...]:
+        """The triggers of the entry at this place."""
+        found = (held for of, place, held in self.contents if (of, place) == (line, trigger))
+        return next(found, (trigger,))
+
+    def with_contents(self, line: int, trigger: int, held: tuple[int, ...]) -> Self:
+        """The state in which the entry at this place holds these triggers."""
+        others = [each for each in self.contents if each[:2] != (line, trigger)]
+        if held != (trigger,):
+            others.append((line, trigger, held))
+        return self if not (others or self.contents) else self._replace(contents=tuple(sorted(others)))
 
     def with_function(self, me: int, **changes: Any) -> Self:
         """The state after a change of this function."""

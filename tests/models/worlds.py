@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from tests.models.gates import Gates
+from tests.models.joins import Joins
 from tests.models.keys import Keys
 from tests.models.rates import Rates
 from tests.models.state import Message, World
@@ -46,6 +47,9 @@ SMALL: Final = {
     "a key with runs": Scene(World(asynchronous=FIRST, guards_come=True), Keys),
     "a paused key": Scene(World(triggers=1, shares=((1,), (0,), (1,)), guards_come=True), Keys),
     "switched off": Scene(World(guards_come=True), Switch),
+    "triggers join": Scene(World(triggers=3, time_is_up=True), Joins),
+    "triggers join, two gates": Scene(World(triggers=3, shares=TWO, time_is_up=True), Joins),
+    "triggers join, two slots": Scene(World(triggers=3, functions=3, shares=((2,),)), Joins),
     "a rate": Scene(World(shares=((2,),), rates=((1,),)), Rates),
     "a rate, one slot": Scene(World(rates=((1,),)), Rates),
     "a rate, two gates": Scene(World(shares=TWO, rates=((1,),)), Rates),
@@ -92,6 +96,14 @@ LARGE: Final = {
     "a resume while switched off": Scene(World(shares=((0,), (1,)), guards_come=True), Switch),
     "a raise while switched off": Scene(World(shares=((1, 0), (1, 1)), guards_come=True), Switch),
     "switched off, crash": Scene(World(triggers=1, crashes=1, guards_come=True), Switch),
+    "triggers join, guards come": Scene(World(triggers=3, guards_come=True), Joins),
+    "four triggers join": Scene(World(triggers=4), Joins),
+    "triggers join, raise": Scene(World(triggers=3, shares=((1, 0), (1, 1))), Joins),
+    "triggers join, lower": Scene(World(triggers=3, shares=((1, 1), (1, 0))), Joins),
+    "triggers join, pause and resume": Scene(World(triggers=3, shares=((1,), (0,), (1,))), Joins),
+    "triggers join, crash": Scene(World(crashes=1), Joins),
+    "triggers join, a copy": Scene(World(copies=1), Joins),
+    "triggers join, two gates, crash": Scene(World(shares=TWO, crashes=1), Joins),
     "a rate, three triggers": Scene(World(triggers=3, shares=((2,),), rates=((2,),), delays=1), Rates),
     "a rate, crash, two triggers": Scene(World(rates=((1,),), crashes=1, delays=0), Rates),
     "a rate, two gates, crash": Scene(

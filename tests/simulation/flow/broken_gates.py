@@ -14,6 +14,7 @@ from sweephand.flow import gates as gates_module
 from sweephand.flow import held_slots
 from sweephand.flow.forward import Forward
 from sweephand.flow.gates import Gates
+from sweephand.flow.leasing import Leasing
 from sweephand.flow.server import Server
 from sweephand.jobs.policies import PolicyWriter
 from sweephand.model.gate import Baton, Changed, Gate, GateChange, GateName, Swap, server_slots_of
@@ -21,7 +22,9 @@ from sweephand.model.gate_line import ENTRY_TRIGGERS_MAX, Entry, entries_of
 from sweephand.model.policy import Policy
 
 
-def _looks_before_it_puts(gates: Gates, name: GateName, policy: Policy | None, *entry: Any) -> None:
+def _looks_before_it_puts(
+    gates: Gates, name: GateName, policy: Policy | None, *entry: Any, **_: bool
+) -> None:
     priority, messages, source = entry
     size = ENTRY_TRIGGERS_MAX if policy is None else 3 * server_slots_of(policy.slots)
     gates.see_to(name, policy, again=any(each.crashes for each in messages))
@@ -173,7 +176,7 @@ def _moves_in_silence(forward: Forward, name: GateName, entry: Entry, now: int) 
             gates = forward._gates
             policy = gates.policies.get(name.policy)
             to = gates.name_for(name.policy, policy, name.key)
-            gates.put(to, policy, entry.priority, leased.messages, leased.token)
+            gates.put(to, policy, entry.priority, leased.messages, leased.token, joins=False)
         forward._gates.lines.replace(name, leased, None)
 
 
@@ -181,13 +184,49 @@ def _sends_without_a_place(gates: Gates, *arguments: Any, after: str | None = No
     _SEND(gates, *arguments, **named)
 
 
+def _joins_what_was_written_since(gates: Gates, name: GateName, entry: Entry, size: int) -> bool:
+    """Writes what it has read over whatever stands there."""
+    top = gates.lines.top(name, 4, entry.second)
+    pairs = [(each, each.joined_by(entry, size, gates.ids.token())) for each in top.entries]
+    for seen, joined in pairs:
+        if joined is not None:
+            now = {each.name: each for each in gates.lines.top(name, 1_000).entries}
+            return gates.lines.replace(name, now.get(seen.name, seen), joined)
+    return False
+
+
+def _joins_a_lease(seen: Entry, other: Entry, size: int, token: str) -> Entry | None:
+    free = _JOINED_BY(seen._replace(owner=None), other, size, token)
+    return None if free is None else free._replace(owner=seen.owner)
+
+
+_JOINED_BY: Final = Entry.joined_by
+
+
 def _moves_every_entry(forward: Forward, name: GateName, entries: Sequence[Entry], now: int) -> None:
     forward._together([partial(forward._move, name, entry, now) for entry in entries])
+
+
+def _leases_what_it_has_not_read(leasing: Leasing, name: GateName, entry: Entry, now: int) -> Entry | None:
+    """Writes an entry as it was read, with its lease, over what has joined it since."""
+    found = leasing._gates.lines.top(name, 1_000).entries
+    there = next((each for each in found if each.name == entry.name and each.owner is None), entry)
+    return _LEASE(leasing, name, entry._replace(token=there.token), now)
+
+
+_LEASE: Final = Leasing._lease
 
 
 #: Each way by its name: what it replaces.
 OF_GATES: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "the gate is read before the entry is written": lambda: patch.object(Gates, "put", _looks_before_it_puts),
+    "a trigger that joins an entry which was written since": lambda: patch.object(
+        Gates, "_has_joined", _joins_what_was_written_since
+    ),
+    "a trigger that joins a leased entry": lambda: patch.object(Entry, "joined_by", _joins_a_lease),
+    "a lease that erases what has joined the entry": lambda: patch.object(
+        Leasing, "_lease", _leases_what_it_has_not_read
+    ),
     "nobody is called for a new entry": lambda: patch.object(Gates, "see_to", _calls_nobody_for_an_entry),
     "a line whose gate has a guard is not marked": lambda: patch.object(Gates, "see_to", _trusts_the_mark),
     "a guard that is stored before it is sent": lambda: patch.object(

@@ -45,6 +45,9 @@ def _by(test: Callable[..., None], *arguments: object, **named: object) -> Shown
 
 #: The seeds that `python -m tests.simulation.flow.mutations` found.
 CAUGHT: Final = {
+    "a trigger that joins an entry which was written since": Seed(6, "calm"),
+    "a trigger that joins a leased entry": Seed(0, "calm"),
+    "a lease that erases what has joined the entry": Seed(0, "calm"),
     "nobody is called for a new entry": Seed(0, "calm"),
     "a probe without a next one": Seed(0, "calm-outages"),
     "a breaker that opens without a message": Seed(0, "calm-outages"),

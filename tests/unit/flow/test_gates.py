@@ -7,6 +7,7 @@ from tests.contract.builders import NOON, policy
 from tests.unit.flow.scene import GATE, KEY, Flow, flow, spend_until, triggers
 
 from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import GUARD_MS, HOLDER_MS, QUEUE_DELAY_MAX_MS
 from sweephand.model.gate import Baton, Changed, Gate, GateChange, GateName, Holder
 from sweephand.model.gate_message import GateMessage
@@ -292,7 +293,7 @@ def test_an_entry_behind_a_baton_that_is_under_way_costs_no_write_of_the_gate() 
     scene.gates().enqueue(KEY, "normal", triggers(1), "source")
     calls: list[str] = []
     scene.announce = calls.append
-    scene.gates().enqueue(KEY, "normal", triggers(1, NOON + 1), "source")
+    scene.gates().enqueue(KEY, "normal", triggers(1, NOON + SECOND_MS), "source")
     assert "before lines.put" in calls
     assert "before gates.change" not in calls
     assert len(scene.sent("baton")) == 1

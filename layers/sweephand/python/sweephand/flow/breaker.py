@@ -50,12 +50,12 @@ class CircuitBreaker:
         """
         gates, now = self._gates, self._gates.clock.now()
         before = self._counted
-        if before is not None and _are_enough(before, breaker) and not _has_lasted(before, now):
+        if before is not None and before.failed >= breaker.failures and not _has_lasted(before, now):
             return False
         counted = self._counted = gates.policies.count_failure(policy.key, now)
         if counted is None:
             return True
-        if not (_are_enough(counted, breaker) and _has_lasted(counted, now)):
+        if counted.failed < breaker.failures or not _has_lasted(counted, now):
             return False
         # The message goes first: a breaker that is open without one would never close.
         probe, at = gates.ids.token(), now + breaker.probe_after_ms
@@ -73,10 +73,6 @@ def tell_of_change(gates: Gates, policy: Policy) -> None:
     """Have each gate looked after once no function knows the policy as it was."""
     at = gates.clock.now() + POLICY_CHANGE_MS
     gates.send_message(GateMessage("change", *policy.key, policy.gates, at))
-
-
-def _are_enough(counted: Policy, breaker: Breaker) -> bool:
-    return counted.failed >= breaker.failures
 
 
 def _has_lasted(counted: Policy, now: Instant) -> bool:

@@ -67,7 +67,7 @@ class Forward:
             gates = self._gates
             policy = gates.policies.get(name.policy)
             to = gates.name_for(name.policy, policy, name.key)
-            gates.put(to, policy, entry.priority, leased.messages, leased.token)
+            gates.put(to, policy, entry.priority, leased.messages, leased.token, joins=False)
             gates.lines.replace(name, leased, None)
 
     def _send_all(self, name: GateName, entry: Entry, now: Instant) -> None:

@@ -7,6 +7,7 @@ them sees what the other has written. `tests/models` explores each order of the 
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from threading import Lock
 from types import MappingProxyType
@@ -32,7 +33,7 @@ from sweephand.model.gate import (
     guarded_since,
     server_slots_of,
 )
-from sweephand.model.gate_line import ENTRY_TRIGGERS_MAX, entries_of
+from sweephand.model.gate_line import ENTRY_TRIGGERS_MAX, Entry, LineTop, entries_of
 from sweephand.model.gate_message import GateMessage, Purpose
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PermitName, Policy, PolicyKey, Priority, buckets_of, taking
@@ -51,6 +52,10 @@ _FULL_MS: Final = SECOND_MS
 
 #: A function remembers so many full gates.
 _FULL_GATES_MAX: Final = 1_000
+
+#: So many entries of a second are looked at for one that a trigger can join. Full ones take about 1 KB each,
+#: so a strong read of these costs one unit.
+_ENTRIES_TO_JOIN: Final = 4
 
 #: Triggers of an entry for each slot that a function may have. So a small limit has small entries.
 _TRIGGERS_FOR_SLOT: Final = 3
@@ -102,13 +107,11 @@ class Gates:
         was to send it. `jobs` has the definition of each job, for a policy with `by`.
         """
         policy = self.policies.get(key)
-        if policy is None or policy.by is None:
-            self.put(self.name_for(key, policy, None), policy, priority, list(messages), source)
-            return
+        by = None if policy is None else policy.by
         by_key: dict[str | None, list[TriggerMessage]] = defaultdict(list)
         for message in messages:
             job = message.trigger.key
-            by_key[gate_key(policy.by, jobs[job], job.name)].append(message)
+            by_key[None if by is None else gate_key(by, jobs[job], job.name)].append(message)
         self._concurrently(
             [
                 partial(self.put, self.name_for(key, policy, of), policy, priority, some, source)
@@ -123,14 +126,41 @@ class Gates:
         priority: Priority,
         messages: Sequence[TriggerMessage],
         source: str,
+        *,
+        joins: bool = True,
     ) -> None:
-        """Put triggers into the line of that gate, as enqueue() does. The policy was just read."""
+        """Put triggers into the line of that gate, as enqueue() does. The policy was just read.
+
+        Unless `joins` is False, they may join an entry that waits there.
+        """
         size = ENTRY_TRIGGERS_MAX
         if policy is not None:
             size = min(size, _TRIGGERS_FOR_SLOT * server_slots_of(policy.slots))
         entries = entries_of(messages, priority, source, size)
-        self._concurrently([partial(self.lines.put, name, entry) for entry in entries])
+        # At a gate without a share, a function lets entries go on, and passes over each of them once.
+        joins = joins and policy is not None and policy.share_at(name) > 0 and len(entries) == 1
+        if not (joins and self._has_joined(name, entries[0], size)):
+            self._concurrently([partial(self.lines.put, name, entry) for entry in entries])
         self.see_to(name, policy, again=any(each.crashes for each in messages))
+
+    def _has_joined(self, name: GateName, entry: Entry, size: int) -> bool:
+        """Write triggers into an entry that waits, if one has room. Returns whether they stand there.
+
+        An entry costs a write, a lease and a deletion, however many triggers it has. So triggers that would
+        fill less than half of one join. The write is refused if another function has leased or written the
+        entry since it was read (decision 208).
+        """
+        if 2 * len(entry.messages) >= size or entry.crashes:
+            return False
+        top = LineTop(())
+        # An entry that cannot be read stops its line, and nobody who enqueues.
+        with suppress(Exception):
+            top = self.lines.top(name, _ENTRIES_TO_JOIN, entry.second)
+        pairs = [(each, each.joined_by(entry, size, self.ids.token())) for each in top.entries]
+        with_room = [(seen, joined) for seen, joined in pairs if joined is not None]
+        # Functions that enqueue at one moment choose different entries if they can.
+        chosen = int(self.ids.fraction() * len(with_room))
+        return bool(with_room) and self.lines.replace(name, *with_room[chosen])
 
     def see_to(self, name: GateName, policy: Policy | None, *, again: bool = False) -> None:
         """Have a gate looked after whose line has a new entry, and call if a slot is free.

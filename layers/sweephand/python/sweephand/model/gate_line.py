@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Final, NamedTuple
 
-from sweephand.base.instants import Instant
+from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.model.policy_names import PRIORITIES, Priority
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import encode
@@ -14,6 +14,10 @@ ENTRY_TRIGGERS_MAX: Final = 20
 
 #: The wire forms in one entry take at most this together, unless a single one takes more.
 ENTRY_BYTES_MAX: Final = 100_000
+
+#: Triggers join an entry as long as the wire forms take at most this together. Deflated, that is about 1 KB,
+#: so each write of the entry costs one unit.
+JOINED_BYTES_MAX: Final = 4_000
 
 #: A name of an entry has this many hexadecimal digits: 96 bits.
 _NAME_LENGTH: Final = 24
@@ -38,6 +42,24 @@ class Entry(NamedTuple):
     def sort_key(self) -> str:
         """The place of the entry in its line: by priority, then by time."""
         return f"{PRIORITIES.index(self.priority)}#{self.at:014d}#{self.name}"
+
+    @property
+    def second(self) -> str:
+        """The sort key before those of all entries of its priority that wait since the same second."""
+        return f"{PRIORITIES.index(self.priority)}#{self.at // SECOND_MS * SECOND_MS:014d}"
+
+    def joined_by(self, other: "Entry", size: int, token: str) -> "Entry | None":
+        """The entry with the triggers of another one besides; None if they may not stand together.
+
+        They may if both wait since the same second, and there are at most `size` of them. Nobody may have
+        leased this entry, and no function may have crashed with any of the triggers.
+        """
+        messages = (*self.messages, *other.messages)
+        is_free = self.owner is None and not self.crashes and not other.crashes
+        fits = len(messages) <= size and sum(len(encode(each)) for each in messages) <= JOINED_BYTES_MAX
+        if not (is_free and fits) or self.second != other.second:
+            return None
+        return self._replace(messages=messages, token=token)
 
     def is_takeable(self, now: Instant) -> bool:
         """Whether a function may lease it: nobody has, or the lease is over."""
