@@ -42,9 +42,9 @@ class Size(NamedTuple):
 CEILINGS: Final = {
     # Policies that pause take 160 lines, limits for each key 420, slots that are taken at once 270, and
     # breakers 300.
-    "package": Size(lines=30_640, modules=296, inner_imports=31),
+    "package": Size(lines=30_650, modules=296, inner_imports=31),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95.
-    "client": Size(lines=4_240, modules=44, inner_imports=0),
+    "client": Size(lines=4_245, modules=44, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
@@ -52,11 +52,11 @@ CEILINGS: Final = {
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
     # Its threads are a module of their own, since simulated time has none.
     # Simulated time and the plugin of pytest take 980 lines. The plugin imports them when a test uses it.
-    "engine": Size(lines=2_640, modules=28, inner_imports=1),
+    "engine": Size(lines=2_650, modules=28, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 80.
-    "infra": Size(lines=5_890, modules=70, inner_imports=1),
+    "infra": Size(lines=5_900, modules=70, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry take 300 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
