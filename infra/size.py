@@ -58,7 +58,7 @@ CEILINGS: Final = {
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
     # The wheel is tested alone: 80 lines. An account in memory, and what deploys to it: 740.
-    "tests": Size(lines=82_692, modules=725, inner_imports=1),
+    "tests": Size(lines=82_727, modules=725, inner_imports=1),
 }
 
 
