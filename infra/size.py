@@ -52,9 +52,9 @@ CEILINGS: Final = {
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     "infra": Size(lines=5_740, modules=66, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
-    # Triggers that join an entry take 300 lines, most of them in the models.
+    # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
-    "tests": Size(lines=81_990, modules=716, inner_imports=1),
+    "tests": Size(lines=82_011, modules=716, inner_imports=1),
 }
 
 
