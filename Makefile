@@ -5,14 +5,14 @@ VENVS := .local/venvs
 TOOLS := .venv/.locked $(VENVS)/sam/.locked
 STACK := $(TOOLS) $(VENVS)/ministack/.locked
 TESTS := $(STACK) $(VENVS)/schemathesis/.locked $(VENVS)/sbom/.locked
-SOURCES := layers/sweephand/python/sweephand client/sweephand_client client/sweephand_engine functions infra tests
+SOURCES := layers/sweephand/python/sweephand client/sweephand_client client/sweephand_deploy client/sweephand_engine functions infra tests
 IN_VENV := .venv/bin
 # The first seed of each kind of world, and the kinds of worlds with one policy.
 WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600000 3700000 3800000 5000000 6000000 7000000 10000000 10500000
 FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys outages calm-outages
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev run up down test sim verify bench bill capacity smoke smoke-aws size check lint types imports template format client-types lock sbom clean
+.PHONY: help setup dev run up down test sim verify bench bill capacity smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,13 +56,16 @@ bill: .venv/.locked ## write docs/cost.md and docs/capacity.md; MEASURE=1 measur
 capacity: bill ## the same: both pages come from one calculator
 
 smoke: $(STACK) ## run every check on a local stack that it starts and ends
-	@$(IN_VENV)/python -m infra.smoke --local $(ARGS)
+	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m infra.smoke --local $(ARGS)
 
-smoke-aws: $(TOOLS) ## the same in your AWS account, on a stack of its own, for about $$0.03; ARGS=--help
-	@$(IN_VENV)/python -m infra.smoke $(ARGS)
+smoke-aws: .venv/.locked ## the same in your AWS account, on a stack of its own, for about $$0.03; ARGS=--help
+	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m infra.smoke $(ARGS)
 
 size: .venv/.locked ## count lines of code, modules and words, each beside its ceiling
 	@$(IN_VENV)/python -m infra.size
+
+dist: .venv/.locked $(VENVS)/sbom/.locked ## write dist/: wheel, source distribution, bill of materials and hashes of one version
+	@$(IN_VENV)/python -m infra.dist
 
 check: lint types imports template ## all checks that run no code: lint, types, imports, template
 
@@ -91,7 +94,7 @@ sbom: $(VENVS)/sbom/.locked ## write build/sbom.json: which packages go to Lambd
 	@requirements/sbom.sh $(VENVS)/sbom/bin/cyclonedx-py build/sbom.json
 
 clean: down ## remove all that these commands have made here
-	rm -rf .venv .local .aws-sam build
+	rm -rf .venv .local .aws-sam build dist
 
 # One environment for each lock, made anew when its lock changes.
 .venv/.locked: requirements/dev.txt

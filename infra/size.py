@@ -18,6 +18,7 @@ PARTS: Final = {
     "package": ("layers/sweephand/python/sweephand", "functions"),
     "client": ("client/sweephand_client",),
     "generated": ("client/sweephand_client/openapi",),
+    "deploy": ("client/sweephand_deploy",),
     "engine": ("client/sweephand_engine",),
     "infra": ("infra",),
     "tests": ("tests",),
@@ -41,20 +42,27 @@ class Size(NamedTuple):
 CEILINGS: Final = {
     # Policies that pause take 160 lines, limits for each key 420, slots that are taken at once 270, and
     # breakers 300.
-    "package": Size(lines=30_620, modules=296, inner_imports=31),
-    # `sweephand dev` takes 45 lines.
-    "client": Size(lines=4_140, modules=43, inner_imports=0),
+    "package": Size(lines=30_650, modules=296, inner_imports=31),
+    # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95.
+    "client": Size(lines=4_245, modules=44, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
+    # What SAM's command line does for this template, and a deletion that says what is lost.
+    "deploy": Size(lines=610, modules=10, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
-    "engine": Size(lines=1_600, modules=16, inner_imports=0),
+    # Its threads are a module of their own, since simulated time has none.
+    # Simulated time and the plugin of pytest take 980 lines. The plugin imports them when a test uses it.
+    "engine": Size(lines=2_650, modules=28, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
-    "infra": Size(lines=5_740, modules=66, inner_imports=1),
+    # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 80.
+    "infra": Size(lines=5_900, modules=70, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
-    "tests": Size(lines=82_011, modules=716, inner_imports=1),
+    # Simulated time and the plugin of pytest have 870 lines of tests. The wheel is tested alone: 80 lines.
+    # An account in memory, and what deploys to it: 740.
+    "tests": Size(lines=84_000, modules=735, inner_imports=1),
 }
 
 

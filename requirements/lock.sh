@@ -11,9 +11,9 @@ lock() {
         --output-file "$output" "$@"
 }
 
-lock "$lambda" pyproject.toml
+lock "$lambda" --group lambda
 # The tests run with the same versions that go to Lambda.
-lock requirements/dev.txt --constraint "$lambda" --group dev pyproject.toml
+lock requirements/dev.txt --constraint "$lambda" --group dev --group lambda pyproject.toml
 lock requirements/sam.txt --group sam
 lock requirements/ministack.txt --group ministack
 lock requirements/sbom.txt --group sbom

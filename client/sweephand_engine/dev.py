@@ -16,8 +16,9 @@ from typing import Any, Final
 from sweephand.access.key_making import keep_admin_key
 from sweephand.base.errors import StoreError, SweephandError
 from sweephand.base.names import is_name
-from sweephand.delivery.adapter import AwsClients, Service
+from sweephand.delivery.adapter import AwsClients, Service, Stack
 from sweephand.delivery.checked_clients import SqsClients
+from sweephand.delivery.registry import TargetsByType
 from sweephand.model.api_key import ADMIN_KEY_ID, digest_of, format_key
 from sweephand.runtime.machine import SystemClock, SystemIds
 from sweephand.targets.destinations import Destinations
@@ -29,6 +30,7 @@ from sweephand_engine.inbox import Inbox
 from sweephand_engine.journal import FileJournal, Journal
 from sweephand_engine.journal import StoreFileError as StoreFileError  # noqa: PLC0414 - the command needs it
 from sweephand_engine.server import Server, Site
+from sweephand_engine.threads import Threads
 
 #: The signals that end the process. Windows has only some of them.
 _ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -61,13 +63,17 @@ class Development:
         inbox = Inbox(clock.now)
         sqs: Any = inbox.client(Service("sqs", None))
         self.server = server
+        self._threads = Threads()
         self.engine = Engine(
             journal=journal,
             clock=clock,
             ids=ids,
-            aws_clients=AwsClients(inbox.client),
-            sqs_targets=SqsClients(lambda _: sqs),
+            make_targets=lambda reach, read_secrets: TargetsByType(
+                Stack(clock, SqsClients(lambda _: sqs), AwsClients(inbox.client), reach, read_secrets)
+            ),
             destinations=None if allow_outbound else ThisMachine(),
+            concurrently=self._threads.concurrently,
+            start=self._threads.start,
         )
         secret = journal.setting("admin secret", ids.secret)
         keys = self.engine.stores.keys
@@ -85,14 +91,14 @@ class Development:
 
     def serve(self) -> None:
         """Begin to answer and to deliver, in threads."""
-        self.engine.run()
+        self._threads.run(self.engine)
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
     def stop(self) -> None:
         """Answer and deliver no more, and close the journal."""
         self.server.shutdown()
         self.server.server_close()
-        self.engine.stop()
+        self._threads.stop()
         self._journal.close()
 
 

@@ -1,27 +1,24 @@
-"""The engine: production's use cases over tables and queues in this process, and the threads that run them.
+"""The engine: production's use cases over tables and queues in this process, and the duties of its functions.
 
-A thread takes the place of each function of a stack: one ticks every minute, and others deliver and serve the
-lines of policies, a message each.
+Nothing happens by itself. Threads call the duties by the clock of this machine, and tests by a simulated one.
 """
 
 import logging
-import threading
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from time import monotonic
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol
 
 from sweephand.access.named_secrets import SecretReader
-from sweephand.base.concurrency import one_by_one
-from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
+from sweephand.base.concurrency import Concurrently, one_by_one
+from sweephand.base.instants import DAY_MS, INSTANT_MAX, SECOND_MS, Instant
 from sweephand.base.limits import NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT
-from sweephand.delivery.adapter import AwsClients, Stack
 from sweephand.delivery.checked_clients import SqsClients
-from sweephand.delivery.registry import TargetsByType
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.delivery.stack_queues import SqsFlowQueue, SqsStackQueues
+from sweephand.model.secret import ReadValues
+from sweephand.model.timer import Cursor, Lease, PlacedTimer, placed_timers
 from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.queue import Targets
 from sweephand.runs.received import Received, finished
 from sweephand.runtime.aws_stores import stores_over
 from sweephand.runtime.compose_api import compose_api
@@ -29,7 +26,6 @@ from sweephand.runtime.compose_delivery import compose_delivery
 from sweephand.runtime.compose_flow import compose_flow
 from sweephand.runtime.compose_upkeep import compose_upkeep
 from sweephand.runtime.compose_wheel import compose_wheel
-from sweephand.runtime.machine import deliver_concurrently
 from sweephand.runtime.settings import Options
 from sweephand.runtime.wheel import is_audit_minute, is_job_audit_minute
 from sweephand.storage.payloads import DynamoPayloads
@@ -42,13 +38,11 @@ from sweephand_engine.journal import Journal
 from sweephand_engine.sqs.client import MemorySqs
 from sweephand_engine.sqs.queue import MemoryQueue
 
-Result = TypeVar("Result")
-
 _LOG: Final = logging.getLogger(__name__)
 
 #: The URLs of the queues. No job may name one of them as its target.
-_DELIVERY_URL: Final = "http://127.0.0.1/sweephand-delivery"
-_FLOW_URL: Final = "http://127.0.0.1/sweephand-flow"
+DELIVERY_URL: Final = "http://127.0.0.1/sweephand-delivery"
+FLOW_URL: Final = "http://127.0.0.1/sweephand-flow"
 _DEAD_LETTER_URL: Final = "http://127.0.0.1/sweephand-dead-letters"
 
 #: As template.yaml has it for the queues and the functions of a stack.
@@ -58,12 +52,23 @@ _DELIVERY_MS: Final = 90 * SECOND_MS
 _TICK_MS: Final = 55 * SECOND_MS
 _SWEEP_MS: Final = 120 * SECOND_MS
 
-#: Messages that are handled at once. A message comes up to a second before its due time, and then waits in
-#: its thread. A slow consumer holds a thread for up to a minute.
-_DELIVERIES_MAX: Final = 128
-_FLOWS_MAX: Final = 8
+#: Messages of each queue that are handled at once. A message comes up to a second before its due time, and
+#: then waits. A slow consumer takes up to a minute.
+DELIVERIES_MAX: Final = 128
+FLOWS_MAX: Final = 8
 
-_STOP_S: Final = 2
+
+class Start(Protocol):
+    """Begins a task that goes on by itself."""
+
+    def __call__(self, task: Callable[[], object], /) -> object:
+        """Begin the task. The result says nothing."""
+        ...
+
+
+def log_failure(sentence: str, error: Exception) -> None:
+    """Log that the engine failed at something."""
+    _LOG.error(sentence, exc_info=error)
 
 
 class _EngineReach(Reach):
@@ -79,7 +84,7 @@ class _Functions:
     """ports.Sweepers, ports.DeliveryFunctions and ports.ExpirySwitch of an engine."""
 
     def __init__(self, sweep: Callable[[int], object]) -> None:
-        """`sweep` begins a sweep at a shard, in a thread of its own."""
+        """`sweep` begins a sweep at a shard, which goes on by itself."""
         self._sweep = sweep
 
     def start(self, first_shards: Sequence[int]) -> None:
@@ -88,7 +93,7 @@ class _Functions:
             self._sweep(shard)
 
     def wake(self, count: int) -> None:
-        """Nothing: the threads that deliver are always awake."""
+        """Nothing: no function of an engine ever sleeps."""
 
     def set(self, *, is_on: bool) -> None:
         """Nothing: an engine is never switched off, so its tables always expire."""
@@ -97,8 +102,10 @@ class _Functions:
 class Engine:
     """One stack in this process. Several threads may use it at once.
 
-    HTTP targets are reached within `destinations` (None: everywhere that the egress guard permits), loopback
-    addresses included. Requests to AWS go to `aws_clients`.
+    `make_targets` makes what reaches consumers. HTTP targets are within `destinations` (None: everywhere that
+    the egress guard permits), loopback addresses included. `concurrently` delivers the triggers of a message,
+    and `start` begins a task that a duty leaves behind. A duty that fails is repeated later, and `failed` is
+    told of the error.
     """
 
     def __init__(
@@ -107,24 +114,26 @@ class Engine:
         journal: Journal,
         clock: Clock,
         ids: Ids,
-        aws_clients: AwsClients,
-        sqs_targets: SqsClients,
+        make_targets: Callable[[Reach, ReadValues], Targets],
         destinations: Destinations | None,
+        concurrently: Concurrently,
+        start: Start,
+        failed: Callable[[str, Exception], None] = log_failure,
     ) -> None:
         self.clock = clock
         self._ids = ids
-        self._is_over = threading.Event()
-        self._tasks = ThreadPoolExecutor(_DELIVERIES_MAX, "task")
+        self._start = start
+        self._failed = failed
         self._dynamo: Any = MemoryDynamoDB(JournaledTables(journal))
-        self._queues = {
+        self.queues: Mapping[str, MemoryQueue] = {
             url: MemoryQueue(url, clock.now, _VISIBILITY_MS, journal)
-            for url in (_DELIVERY_URL, _FLOW_URL, _DEAD_LETTER_URL)
+            for url in (DELIVERY_URL, FLOW_URL, _DEAD_LETTER_URL)
         }
-        own = JobQueues(own=tuple(self._queues), arns=("*",))
+        own = JobQueues(own=tuple(self.queues), arns=("*",))
         reach = _EngineReach(allow_insecure=True, queues=own, destinations=destinations)
         options = Options(
             reach=reach,
-            flow_functions_max=_FLOWS_MAX,
+            flow_functions_max=FLOWS_MAX,
             limits_namespaces=True,
             namespace_triggers_default=NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT,
             counts_deliveries=True,
@@ -132,38 +141,30 @@ class Engine:
         stores = self.stores = self._stores(own)
         stores.leases.raise_shards(options.shards)
         read_secrets = SecretReader(secrets=stores.named_secrets, clock=clock).active
-        targets = TargetsByType(Stack(clock, sqs_targets, aws_clients, reach, read_secrets))
+        targets = make_targets(reach, read_secrets)
         self.services = compose_api(stores, options, concurrently=one_by_one)
         self._wheel = compose_wheel(stores, lambda: stores, options, one_by_one)
         self._upkeep = compose_upkeep(stores)
         self._deliveries = compose_delivery(
-            stores, lambda: stores, targets, options, concurrently=self._concurrently
+            stores, lambda: stores, targets, options, concurrently=concurrently
         )
-        self._flow = compose_flow(stores, self._deliveries, self._concurrently, one_by_one)
-        bodies: dict[str, Callable[[], None]] = {
-            "tick": self._tick_every_minute,
-            "deliver": partial(self._pump, _DELIVERY_URL, self._deliver, _DELIVERIES_MAX),
-            "flow": partial(self._pump, _FLOW_URL, self._work, _FLOWS_MAX),
-        }
-        self._threads = [
-            threading.Thread(target=body, name=name, daemon=True) for name, body in bodies.items()
-        ]
+        self._flow = compose_flow(stores, self._deliveries, concurrently, one_by_one)
 
     def _stores(self, own: JobQueues) -> Any:
         clock = self.clock
-        sqs: Any = MemorySqs(self._queues)
+        sqs: Any = MemorySqs(self.queues)
         clients = SqsClients(lambda _: sqs)
         queue = SqsQueue(
             clients,
-            _DELIVERY_URL,
+            DELIVERY_URL,
             _DEAD_LETTER_URL,
             lambda wait_s: self._wait(round(wait_s * SECOND_MS)),
             allow_insecure=True,
             queues=own,
             concurrently=map,
         )
-        names = {"delivery": _DELIVERY_URL, "flow": _FLOW_URL}
-        functions = _Functions(lambda shard: self._tasks.submit(self._logged, partial(self._sweep, shard)))
+        names = {"delivery": DELIVERY_URL, "flow": FLOW_URL}
+        functions = _Functions(lambda shard: self._start(partial(self._attempt, partial(self._sweep, shard))))
         return stores_over(
             self._table("jobs"),
             self._table("timers"),
@@ -171,7 +172,7 @@ class Engine:
             ids=self._ids,
             places=(DynamoPayloads(self._table("payloads"), "payloads", clock.now, "PayloadTable"),),
             queue=queue,
-            flow_queue=SqsFlowQueue(clients, _FLOW_URL),
+            flow_queue=SqsFlowQueue(clients, FLOW_URL),
             stack_queues=SqsStackQueues(clients, queue, names),
             expiry_switch=functions,
             sweepers=functions,
@@ -181,52 +182,51 @@ class Engine:
     def _table(self, name: str) -> Table:
         return Table(self._dynamo, name, self._wait)
 
-    def run(self) -> None:
-        """Start the threads. The first tick is over when this returns, so the engine is healthy."""
-        self._tick()
-        for each in self._threads:
-            each.start()
+    def first_due_at(self) -> Instant | None:
+        """When the first timer is due that no sweep has passed; None if there is none."""
+        return min(
+            (
+                timer.timer.due_at
+                for lease in self.stores.leases.state().leases
+                if (timer := self._next_timer(lease)) is not None
+            ),
+            default=None,
+        )
 
-    def stop(self) -> None:
-        """Take no more messages, and let the threads end what they do now if that takes no longer than 2 s.
-
-        What they leave is done after the next start.
-        """
-        self._is_over.set()
-        for queue in self._queues.values():
-            queue.close()
-        ends = monotonic() + _STOP_S
-        for each in self._threads:
-            each.join(max(0, ends - monotonic()))
-        self._tasks.shutdown(wait=False)
+    def _next_timer(self, lease: Lease) -> PlacedTimer | None:
+        cursor = lease.cursor
+        while items := self.stores.timers.page(lease.shard, cursor, INSTANT_MAX, 1):
+            if timers := placed_timers(items, cursor):
+                return timers[0]
+            # The cursor stands in a pack that has no timer after it.
+            cursor = Cursor(items[-1].sort_key)
+        return None
 
     def _wait(self, duration_ms: int) -> None:
         self.clock.wait_until(self.clock.now() + duration_ms)
 
-    def _concurrently(self, tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
-        return deliver_concurrently(tasks, self._tasks)
-
-    def _logged(self, body: Callable[[], object]) -> None:
+    def _attempt(self, duty: Callable[[], object]) -> None:
         try:
-            body()
-        except Exception:  # noqa: BLE001 - the other tasks must go on
-            _LOG.exception("the engine failed at a task, which it repeats later")
+            duty()
+        except Exception as error:  # noqa: BLE001 - the other duties must be done
+            self._failed("the engine failed at a task, which it repeats later", error)
 
-    def _tick_every_minute(self) -> None:
-        while not self._is_over.wait((MINUTE_MS - self.clock.now() % MINUTE_MS) / SECOND_MS):
-            self._tick()
-
-    def _tick(self) -> None:
+    def tick(self) -> None:
         """What the tick function of a stack does. Each duty is done, whatever becomes of those before it."""
         now = self.clock.now()
-        self._logged(self._sweep_due)
+        self._attempt(self._sweep_due)
         if is_audit_minute(now):
-            self._logged(self._upkeep.payload_audit.step)
-            self._logged(lambda: self._dynamo.expire(now // SECOND_MS))
-            for queue in self._queues.values():
-                self._logged(partial(queue.expire, now - _RETENTION_MS))
+            self._attempt(self._upkeep.payload_audit.step)
+            self.expire()
         if is_job_audit_minute(now):
-            self._logged(self._upkeep.audit_rounds.step)
+            self._attempt(self._upkeep.audit_rounds.step)
+
+    def expire(self) -> None:
+        """Remove the items and messages whose time to live is over, as DynamoDB and SQS do."""
+        now = self.clock.now()
+        self._attempt(lambda: self._dynamo.expire(now // SECOND_MS))
+        for queue in self.queues.values():
+            self._attempt(partial(queue.expire, now - _RETENTION_MS))
 
     def _sweep_due(self) -> None:
         deadline = self.clock.now() + _TICK_MS
@@ -240,40 +240,32 @@ class Engine:
             deadline=self.clock.now() + _SWEEP_MS,
         ).raise_faults()
 
-    def _pump(self, url: str, handle: Callable[[Received], object], most: int) -> None:
-        """Give each message of a queue to a thread, at most so many at once."""
-        queue, free = self._queues[url], threading.Semaphore(most)
-        with ThreadPoolExecutor(most, f"pump-{url.rpartition('-')[2]}") as threads:
+    def deliver(self, received: Received) -> None:
+        """What the delivery function of a stack does with a message."""
+        self._attempt(partial(self._deliver, received))
 
-            def handle_one(received: Received) -> None:
-                try:
-                    self._logged(partial(handle, received))
-                finally:
-                    free.release()
-
-            while free.acquire() and (received := queue.take()) is not None:
-                threads.submit(handle_one, received)
+    def work(self, received: Received) -> None:
+        """What the flow function of a stack does with a message."""
+        self._attempt(partial(self._work, received))
 
     def _deliver(self, received: Received) -> None:
-        """What the delivery function of a stack does with a message."""
         deadline = self.clock.now() + _DELIVERY_MS
         handled = self._deliveries.intake.handle([received], deadline=deadline)
         self.stores.queue.acknowledge([each.receipt for each in finished(handled)])
         if (stats := self._deliveries.stats) is not None:
             stats.count(handled, self._ids.token(), deadline)
-        self._log_faults(each.error for each in handled)
+        self._report(each.error for each in handled)
 
     def _work(self, received: Received) -> None:
-        """What the flow function of a stack does with a message."""
         deadline = self.clock.now() + _DELIVERY_MS
         worked = self._flow.handle(received, deadline=deadline)
         if worked.is_done:
             self.stores.flow_queue.acknowledge(received.receipt)
         if (stats := self._deliveries.stats) is not None:
             stats.count_of_line(worked.namespace, worked.triggers, self._ids.token(), deadline)
-        self._log_faults(worked.errors)
+        self._report(worked.errors)
 
-    def _log_faults(self, errors: Iterable[Exception | None]) -> None:
+    def _report(self, errors: Iterable[Exception | None]) -> None:
         for error in errors:
             if error is not None:
-                _LOG.error("a message could not be handled, and comes again", exc_info=error)
+                self._failed("a message could not be handled, and comes again", error)

@@ -1,20 +1,18 @@
 """What was delivered to this process: HTTP requests to its inbox, and requests that AWS would have got."""
 
-import io
 import json
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any, Final
 
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.delivery.adapter import Service
-from sweephand.delivery.checked_clients import UnsentError, may_send
+from sweephand_engine.aws import AwsClient
 
 #: The heads of the columns of a line.
 HEAD: Final = "arrived       late     attempt  job                          to"
@@ -108,9 +106,9 @@ class Inbox:
             Arrival(at, names, path, text) if is_signed else Arrival(at, {}, path, text, "   WRONG SIGNATURE")
         )
 
-    def client(self, service: Service) -> "InboxClient":
+    def client(self, service: Service) -> AwsClient:
         """A client of a service of AWS whose requests arrive here."""
-        return InboxClient(service, self._take_request)
+        return AwsClient(service, self._take_request)
 
     def _take_request(self, service: str, operation: str, request: Mapping[str, Any]) -> None:
         shown = {
@@ -146,40 +144,3 @@ def _names_in(request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _object(found: Any) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
-
-
-class InboxClient:
-    """A client of one of AWS's services as boto3 makes it. The inbox takes each request as a delivery."""
-
-    def __init__(self, service: Service, take: Callable[[str, str, Mapping[str, Any]], None]) -> None:
-        self._service = service
-        self._take = take
-
-    def __getattr__(self, name: str) -> Callable[..., dict[str, Any]]:
-        """The method that makes a request. Raises UnsentError if the request may no longer be sent."""
-        if name not in _ANSWERS:
-            raise AttributeError(name)
-        return partial(self._ask, name)
-
-    def _ask(self, method: str, /, **request: Any) -> dict[str, Any]:
-        if not may_send.get()():
-            raise UnsentError
-        if method != "describe_event_bus":
-            operation = "".join(word.capitalize() for word in method.split("_"))
-            self._take(self._service.name, operation, request)
-        return _ANSWERS[method](request)
-
-
-#: What AWS answers to each request of an adapter.
-_ANSWERS: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
-    "describe_event_bus": lambda _: {},
-    "invoke": lambda request: {
-        "StatusCode": 202 if request["InvocationType"] == "Event" else 200,
-        "Payload": io.BytesIO(b"" if request["InvocationType"] == "Event" else b"null"),
-    },
-    "publish": lambda _: {},
-    "put_events": lambda _: {"FailedEntryCount": 0},
-    "send_message": lambda _: {},
-    "send_message_batch": lambda request: {"Successful": [{"Id": each["Id"]} for each in request["Entries"]]},
-    "start_execution": lambda _: {},
-}

@@ -15,6 +15,7 @@ from infra.bench import (
     flow_units,
     fuzz,
     lateness,
+    simulated,
     start,
     stored,
     sweeper,
@@ -38,6 +39,7 @@ _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report]]] = {
     "flow": lambda arguments: flow.measure(_place(), arguments.events),
     "flow-units": lambda arguments: flow_units.measure(min(arguments.events, flow_units.EVENTS)),
     "dev": lambda _: dev.measure(),
+    "simulated": lambda _: simulated.measure(),
     "fuzz": lambda _: fuzz.measure(_INPUTS),
 }
 

@@ -17,13 +17,16 @@ import urllib3
 from infra.bench.consumer import Arrival, Consumer
 from infra.bench.punctuality import judge
 from infra.bench.report import Cell, Figure, Report
+from infra.dist import pack
 from infra.local.client import Client, write_jobs
 from infra.local.dev import running
+from infra.local.installed import Installed
 
 from sweephand.base.instants import SECOND_MS, rfc3339
 
 #: The aims, in ms and in seconds.
 _FIRST_S: Final = 3
+_INSTALLED_S: Final = 30
 _AT_ONCE_MS: Final = {"memory": 800, "file": 1_500}
 _SPREAD_MS: Final = 20
 
@@ -50,6 +53,7 @@ def measure() -> Report:
     spread = [number * _SPREAD_S * SECOND_MS // _SPREAD for number in range(_SPREAD)]
     rows: list[Mapping[str, Cell]] = []
     with tempfile.TemporaryDirectory() as folder:
+        rows.append(_first_of_wheel(Path(folder)))
         for kind, store in (("memory", None), ("file", Path(folder, "store"))):
             starts = [_first_s(store) for _ in range(_STARTS)]
             first_s, cpu_s = (median(each) for each in zip(*starts, strict=True))
@@ -66,10 +70,26 @@ def measure() -> Report:
     return Report("`sweephand dev`", rows, notes)
 
 
-def _first_s(store: Path | None) -> tuple[float, float]:
+def _first_of_wheel(folder: Path) -> Mapping[str, Cell]:
+    """How long it takes from the wheel in an empty environment to the first delivery."""
+    pack(folder)
+    (wheel,) = folder.glob("*.whl")
+    took: list[tuple[float, float]] = []
+    for number in range(_STARTS):
+        installed = Installed(folder / f"environment-{number}")
+        began, before_s = time.monotonic(), _cpu_s()
+        installed.install(f"{wheel}[dev]")
+        _first_s(None, installed.sweephand)
+        took.append((time.monotonic() - began, _cpu_s() - before_s))
+    s, cpu_s = (median(each) for each in zip(*took, strict=True))
+    what = f"from `pip install` to the first delivery, {installed.size() / 1e6:.0f} MB"
+    return {"what": what, "s": Figure(s, 1, _INSTALLED_S), "CPU s": Figure(cpu_s, 1)}
+
+
+def _first_s(store: Path | None, installed: Path | None = None) -> tuple[float, float]:
     """The seconds from the start to the first delivery, and the CPU seconds of the process."""
     before_s = _cpu_s()
-    with Consumer() as consumer, running(store) as dev:
+    with Consumer() as consumer, running(store, installed=installed) as dev:
         target = {"type": "http", "url": consumer.url}
         dev.client.ask("PUT", "/v1/namespaces/bench/jobs/first", {"dueTime": "0s", "target": target})
         [arrival] = _wait_for(consumer, 1)

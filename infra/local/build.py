@@ -43,13 +43,11 @@ def build() -> Built:
         return Built(template, digest)
 
 
-def sam(words: Sequence[str | Path], env: Mapping[str, str], *, is_shown: bool = False) -> None:
-    """Run SAM in the root of the checkout. Its output is shown, or is in the StackError if it fails."""
-    done = subprocess.run(
-        [SAM, *words], cwd=ROOT, env=env, capture_output=not is_shown, text=True, check=False
-    )
+def sam(words: Sequence[str | Path], env: Mapping[str, str]) -> None:
+    """Run SAM in the root of the checkout. Its output is in the StackError if it fails."""
+    done = subprocess.run([SAM, *words], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise StackError(f"sam {words[0]} failed\n{done.stdout or ''}{done.stderr or ''}")
+        raise StackError(f"sam {words[0]} failed\n{done.stdout}{done.stderr}")
 
 
 def _digest() -> str:

@@ -31,30 +31,34 @@ class Dev:
     lines: Sequence[str]
 
 
-def command(*options: object) -> Sequence[str]:
-    """The command line with these options."""
-    words = ("-m", "sweephand_client.commands.main", "dev", *options)
-    return [sys.executable, *map(str, words)]
+def command(*options: object, installed: Path | None = None) -> Sequence[str]:
+    """The command line with these options: this repository's, or that of an installed program."""
+    program = [sys.executable, "-m", "sweephand_client.commands.main"] if installed is None else [installed]
+    return [*map(str, (*program, "dev", *options))]
 
 
-def own_environment() -> dict[str, str]:
-    """The environment of the command line in this repository."""
+def own_environment(installed: Path | None = None) -> dict[str, str]:
+    """The environment of that command line. Only this repository's finds the modules of this repository."""
+    if installed is not None:
+        return environment()
     path = os.pathsep.join(str(ROOT / each) for each in ("layers/sweephand/python", "client"))
     return environment() | {"PYTHONPATH": path}
 
 
 @contextmanager
-def running(store: Path | None = None, *, run_by: Sequence[str] = ()) -> Iterator[Dev]:
+def running(
+    store: Path | None = None, *, run_by: Sequence[str] = (), installed: Path | None = None
+) -> Iterator[Dev]:
     """A process that answers, on any free port. It is ended with the context, unless it has ended before.
 
-    `run_by` are the words of a command that runs the one that follows. StackError with its output if it does
-    not answer.
+    `run_by` are the words of a command that runs the one that follows. `installed` is the program `sweephand`
+    of a wheel that runs instead of this repository's. StackError with its output if it does not answer.
     """
     options = ["--port", 0, *([] if store is None else ["--store", store])]
     began_at = time.time()
     process = subprocess.Popen(
-        [*run_by, *command(*options)],
-        env=own_environment(),
+        [*run_by, *command(*options, installed=installed)],
+        env=own_environment(installed),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

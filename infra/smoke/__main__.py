@@ -30,11 +30,13 @@ from infra.smoke.rights import RIGHTS
 from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Given, Queues, Stage
 from infra.smoke.switches import switched
 
+from sweephand_deploy.errors import DeployError
+
 #: In an account the checks run one after the other. Otherwise they would disturb the lateness that one of
 #: them measures.
 LANES: Sequence[Sequence[Check]] = [each.checks for each in (RIGHTS, FAILING, GATEWAY, LATENESS, OUTAGE)]
 
-_REMOVE = "This removes it: python -m infra.smoke --remove"
+_REMOVE = 'This removes it: make smoke-aws ARGS="--remove {}"'
 
 #: Options for switches that need something of the account (stage.Given).
 _GIVEN = (
@@ -112,13 +114,13 @@ def on_aws(
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
         results.append(Result("whole", "All checks are run.", "failed", "interrupted", 0))
-    except (StackError, BotoCoreError, ClientError) as error:
+    except (StackError, DeployError, BotoCoreError, ClientError) as error:
         results.append(Result("deploy", "The template deploys into this account.", "failed", str(error), 0))
     finally:
         for number in ENDING:
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not stop the removal half-way
         if asked.keep:
-            print(f"{stack} stays. It costs about $0.39 a month. {_REMOVE} {stack}")
+            print(f"{stack} stays. It costs about $0.39 a month. {_REMOVE.format(stack)}")
         else:
             print(f"removing {stack}", flush=True)
             left = account.remove(stack, aws)
@@ -153,8 +155,7 @@ def _flips_on_aws(stage: Stage, asked: argparse.Namespace) -> Iterator[Result]:
     given = Given(**{each.name: getattr(asked, each.name) for each in fields(Given)})
 
     def deploy(parameters: Mapping[str, str]) -> None:
-        quoted = [f'{name}="{value}"' for name, value in parameters.items()]
-        account.update(stage.stack, stage.aws, quoted)
+        account.update(stage.stack, stage.aws, [f"{name}={value}" for name, value in parameters.items()])
 
     yield from switched(stage, deploy, given, stage.aws.parameters(stage.stack))
 
@@ -178,7 +179,7 @@ def _done(results: Sequence[Result], left: Sequence[str], stack: str) -> int:
     for each in left:
         print(f"NOT REMOVED: {each}", file=sys.stderr)
     if left:
-        print(f"Try again later. {_REMOVE} {stack}", file=sys.stderr)
+        print(f"Try again later. {_REMOVE.format(stack)}", file=sys.stderr)
     return exit_code(results, left)
 
 

@@ -2,15 +2,22 @@
 
 import json
 import os
+import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
-from infra.local.build import sam
 from infra.local.deploy import Aws
-from infra.local.places import LOCAL, PYTHON, ROOT
+from infra.local.places import LOCAL, PYTHON
 from infra.smoke.stage import Queues
+
+from sweephand_deploy.build import Artifact, build, source
+from sweephand_deploy.deploy import Order, Talk
+from sweephand_deploy.deploy import deploy as make
+from sweephand_deploy.parameters import read_parameters
+from sweephand_deploy.template import read_template
 
 #: The tag by which Cost Explorer finds what a stack costs. Its value is the stack's name.
 TAG = "sweephand-smoke"
@@ -25,35 +32,32 @@ def artifacts_bucket(stack: str, aws: Aws) -> str:
 
 
 def deploy(stack: str, aws: Aws, parameters: Sequence[str]) -> None:
-    """Build for Lambda and deploy under this name. Raises StackError."""
+    """Build for Lambda and deploy under this name. Raises DeployError."""
     bucket, s3 = artifacts_bucket(stack, aws), aws.client("s3")
     # us-east-1 is the only region that must not be named as a location.
     where = {} if aws.region == "us-east-1" else {"LocationConstraint": aws.region}
     s3.create_bucket(Bucket=bucket, **({"CreateBucketConfiguration": where} if where else {}))
-    _sam("build", "--build-dir", str(_BUILT))
+    # The build takes uv from the tools of this checkout if nothing else brings Lambda's version of Python.
+    os.environ["PATH"] += f"{os.pathsep}{PYTHON.parent}"
+    shutil.rmtree(_BUILT, ignore_errors=True)
+    _BUILT.mkdir(parents=True)
+    build(read_template(source() / "template.yaml"), _BUILT)
     update(stack, aws, parameters)
 
 
 def update(stack: str, aws: Aws, parameters: Sequence[str]) -> None:
     """Deploy what was built, with these parameters. The others of a stack that is there keep their values.
 
-    Raises StackError.
+    Raises DeployError.
     """
-    bucket = artifacts_bucket(stack, aws)
-    overrides = ["--parameter-overrides", *parameters] if parameters else []
-    _sam(
-        "deploy",
-        *("--template-file", str(_BUILT / "template.yaml"), "--config-env", "smoke"),
-        *("--config-file", str(ROOT / "samconfig.toml"), "--stack-name", stack),
-        *("--s3-bucket", bucket, "--region", aws.region, "--tags", f"{TAG}={stack}"),
-        *overrides,
+    order = Order(
+        stack,
+        read_parameters(parameters, None),
+        bucket=artifacts_bucket(stack, aws),
+        tags={TAG: stack},
+        artifacts=[Artifact(path.name.partition("-")[0], path) for path in _BUILT.glob("*.zip")],
     )
-
-
-def _sam(*words: str) -> None:
-    # The build takes uv from the tools of this checkout if nothing else brings Lambda's version of Python.
-    path = f"{os.environ['PATH']}{os.pathsep}{PYTHON.parent}"
-    sam(words, {**os.environ, "PATH": path, "SAM_CLI_TELEMETRY": "0"}, is_shown=True)
+    make(aws.session, order, Talk(print, lambda _: True, time.sleep))
 
 
 def make_key(stack: str, aws: Aws) -> str:

@@ -51,6 +51,10 @@ _PATIENT = frozenset(
 )
 
 
+#: These run `sweephand dev` and need no deployed stack, so a third process runs them.
+_IN_ONE_PROCESS = frozenset({"test_dev", "test_dev_policies", "test_on_dev", "test_wheel"})
+
+
 #: Of the stack's log, in the report of a failed test.
 _LINES_SHOWN = 150
 
@@ -64,9 +68,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     own = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
     for item in own:
         item.add_marker(pytest.mark.e2e)
-        item.add_marker(pytest.mark.xdist_group("patient" if item.path.stem in _PATIENT else "brisk"))
+        item.add_marker(pytest.mark.xdist_group(_group_of(item.path.stem)))
     own.sort(key=lambda item: (item.path.stem in _PATIENT, item.get_closest_marker("comes_last") is not None))
     items[:] = [item for item in items if item not in own] + own
+
+
+def _group_of(module: str) -> str:
+    """The group whose tests run in one process."""
+    if module in _IN_ONE_PROCESS:
+        return "in_one_process"
+    return "patient" if module in _PATIENT else "brisk"
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,5 +1,6 @@
 """`sweephand dev` as a process: what it prints, what outlives it, and how it ends."""
 
+import os
 import re
 import signal
 import socket
@@ -54,16 +55,21 @@ def to_inbox(dev: Dev, path: str) -> dict[str, str]:
     return {"type": "http", "url": f"{dev.inbox}/{path}"}
 
 
+def pasted(dev: Dev) -> str:
+    """What the lines show that it prints for pasting."""
+    script = "".join(line for line in dev.lines if not PROSE.match(line))
+    return subprocess.run(  # noqa: S603 - our own lines
+        ["bash", "-euc", script],  # noqa: S607 - the shell of the machine
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_S,
+    ).stdout
+
+
 def test_the_lines_that_it_prints_deliver_a_job_and_show_it() -> None:
     with running() as dev:
-        script = "".join(line for line in dev.lines if not PROSE.match(line))
-        shown = subprocess.run(  # noqa: S603 - our own lines
-            ["bash", "-euc", script],  # noqa: S607 - the shell of the machine
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=PATIENCE_S,
-        ).stdout
+        shown = pasted(dev)
         dev.process.send_signal(signal.SIGINT)
         assert dev.process.wait(PATIENCE_S) == 0
 
@@ -110,6 +116,15 @@ def test_a_job_that_was_due_while_nothing_ran_is_delivered_at_the_next_start(tmp
     within(lambda: time.time() > due_at)
     with running(store) as dev:
         within(lambda: "missed" in dev.client.call("GET", "/inbox").body)
+
+
+def test_it_ends_when_nobody_reads_what_it_prints() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    started = command("--port", 0)
+    with closing(os.fdopen(write)):
+        done = subprocess.run(started, env=own_environment(), stdout=write, check=False, timeout=PATIENCE_S)  # noqa: S603 - our own command
+    assert done.returncode == 0
 
 
 def test_a_port_in_use_is_told(tmp_path: Path) -> None:

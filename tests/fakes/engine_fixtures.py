@@ -55,9 +55,12 @@ def aws_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
 
 
-@pytest.fixture(params=["memory", "moto", LOCAL])
+@pytest.fixture(params=["memory", "wire", "moto", LOCAL])
 def stores(request: pytest.FixtureRequest) -> Stores:
-    """The empty stores of each implementation: in memory, and the adapters on two engines."""
+    """The empty stores of each implementation: in memory, and the adapters on three engines.
+
+    `wire` is the client in memory of the engine in one process.
+    """
     if request.param == "memory":
         return in_memory()
     made: Dynamo = request.getfixturevalue(f"on_{request.param}")

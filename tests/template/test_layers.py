@@ -10,6 +10,8 @@ import pytest
 from infra.local.places import LOCAL, ROOT
 from tests.template.stack import FUNCTIONS, Stack
 
+from sweephand import __version__
+
 
 @pytest.mark.parametrize("layer", ["sweephand", "dependencies"])
 def test_a_layer_is_compiled_for_the_version_that_runs_it(stack: Stack, layer: str) -> None:
@@ -49,7 +51,8 @@ def bill(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_the_bill_is_of_cyclonedx_and_of_sweephand(bill: dict[str, Any]) -> None:
     assert bill["bomFormat"] == "CycloneDX"
-    assert bill["metadata"]["component"]["name"] == "sweephand"
+    component = bill["metadata"]["component"]
+    assert (component["name"], component["version"]) == ("sweephand", __version__)
 
 
 def test_the_bill_names_every_package_that_goes_to_lambda_with_its_version_and_hashes(

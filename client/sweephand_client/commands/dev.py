@@ -11,7 +11,7 @@ import typer
 
 from sweephand_client.commands.session import BAD_INPUT, UNREACHABLE
 
-#: Not imported by a statement: the client is installed and used without the engine.
+#: Not imported by a statement: what the engine needs is in the extra `dev`.
 _ENGINE = "sweephand_engine.dev"
 
 PORT_DEFAULT = 4780
@@ -40,7 +40,11 @@ def dev(
     try:
         engine: Any = import_module(_ENGINE)
     except ModuleNotFoundError as error:
-        _end(f"The engine is not installed: {error}. Run `make dev` in a clone of the repository.", BAD_INPUT)
+        _end(
+            f"`sweephand dev` needs packages that are not installed, such as {error.name}. "
+            "Install them: pip install 'sweephand[dev]'",
+            BAD_INPUT,
+        )
     finally:
         gc.enable()
     code = 0
@@ -51,6 +55,9 @@ def dev(
     except engine.StoppedError as error:
         typer.echo(str(error), err=True)
         code = UNREACHABLE
+    except BrokenPipeError:
+        # The reader of a pipe has gone, as `head` does. The buffer of stdout could not be written either.
+        os._exit(0)
     # A slow consumer may hold a thread for a minute, and Python would wait for the thread.
     sys.stdout.flush()
     os._exit(code)

@@ -10,6 +10,7 @@ from sweephand_client.commands import (
     apply,
     batch,
     crontab,
+    deploy,
     dev,
     figures,
     flow,
@@ -38,6 +39,8 @@ app.add_typer(access.keys, name="key")
 app.add_typer(access.secrets, name="secret")
 app.add_typer(access.profiles, name="profile")
 app.command()(dev.dev)
+app.command()(deploy.deploy)
+app.command()(deploy.destroy)
 command(app)(access.status)
 command(app)(access.changes)
 command(app)(run.tail)
@@ -55,7 +58,7 @@ command(app)(repairs.audit)
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer passes it by position
     if asked:
-        typer.echo(f"sweephand {metadata.version('sweephand-client')}")
+        typer.echo(f"sweephand {metadata.version('sweephand')}")
         raise typer.Exit
 
 

@@ -51,7 +51,7 @@ class IamSignature:
             session = importlib.import_module("botocore.session")
         except ImportError:
             raise InputError(
-                "Signatures of AWS need botocore. Install it: pip install 'sweephand-client[iam]'"
+                "Signatures of AWS need botocore. Install it: pip install 'sweephand[iam]'"
             ) from None
         self._region = region
         self._credentials = credentials or session.get_session().get_credentials()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import ip_address
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 import urllib3
@@ -58,11 +58,24 @@ class _Failed:
     retry_after_s: float | None = None
 
 
+class Pool(Protocol):
+    """The connections of a transport, as urllib3.PoolManager has them."""
+
+    def request(self, method: str, url: str, *, body: Any, headers: Any, redirect: bool) -> Any:
+        """The answer, with its `status`, its `headers` and its body as `data`."""
+        ...
+
+    def clear(self) -> None:
+        """Close all connections."""
+        ...
+
+
 class Transport:
     """Calls one stack. Threads may share it: each call takes a connection of its own from the pool.
 
-    `sleep` waits for seconds, and `draw` gives a random number from 0 to 1. Raises InputError for an address
-    that is not https, unless it is one of this machine.
+    `sleep` waits for seconds, and `draw` gives a random number from 0 to 1. `pool` makes the connections
+    (None: those of urllib3). Raises InputError for an address that is not https, unless it is one of this
+    machine.
     """
 
     def __init__(
@@ -73,13 +86,14 @@ class Transport:
         repetition: Repetition = Repetition(),  # noqa: B008 - it does not change
         sleep: Callable[[float], None] = time.sleep,
         draw: Callable[[], float] = random.random,
+        pool: Pool | None = None,
     ) -> None:
         self.url = checked_url(url)
         self._authorization = authorization
         self._repetition = repetition
         self._sleep = sleep
         self._draw = draw
-        self._pool = urllib3.PoolManager(
+        self._pool: Pool = pool or urllib3.PoolManager(
             maxsize=8, timeout=urllib3.Timeout(connect=_CONNECT_S, read=_READ_S), retries=False
         )
 

@@ -106,9 +106,10 @@ class MemoryDynamoDB:
             assert ReturnValues in ("NONE", "ALL_NEW"), "storage.table asks for the item after the update"
             words = Words.of({**said, "UpdateExpression": UpdateExpression})
             stored = self.tables.get(TableName, place_of(Key))
-            item = copied(stored or Key)
-            update(UpdateExpression)(words, item)
             _meet("UpdateItem", words, said, stored)
+            # The tables make the item anew for each reader.
+            item = copied(Key) if stored is None else dict(stored)
+            update(UpdateExpression)(words, item)
             assert checked(item) == place_of(Key), "ValidationException: an update must not change the key"
             self.tables.put(TableName, item)
             return {"Attributes": item} if ReturnValues == "ALL_NEW" else {}
@@ -155,8 +156,8 @@ class MemoryDynamoDB:
                 )
                 assert start in asked, "ValidationException: the start key is outside of the range"
                 keys = [key for key in keys if (key > start if ScanIndexForward else key < start)]
-            before = _just_before(keys, asked, forward=ScanIndexForward)
-            if before is not None and handling.breaks_off:
+            before = _just_before(keys, asked, forward=ScanIndexForward) if handling.breaks_off else None
+            if before is not None:
                 return {"Items": [], "Count": 0, "LastEvaluatedKey": key_of((asked.partition, before))}
             answer = self._page(TableName, asked.partition, keys, Limit)
             shown = said.get("ProjectionExpression")
@@ -267,11 +268,12 @@ class MemoryDynamoDB:
         """The items of the first keys, up to the limit of items or bytes of a page."""
         items: list[Attributes] = []
         size = 0
+        is_short = self.tables.is_short(table, partition, keys[:limit], self._page_bytes)
         for key in keys:
             item = self.tables.get(table, (partition, key))
             assert item is not None, "the index names an item that does not exist"
             items.append(item)
-            size += size_of(item)
+            size += 0 if is_short else size_of(item)
             if len(items) == limit or size >= self._page_bytes:
                 return {"Items": items, "Count": len(items), "LastEvaluatedKey": key_of((partition, key))}
         return {"Items": items, "Count": len(items)}

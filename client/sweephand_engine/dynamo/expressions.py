@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 #: The value of an attribute in DynamoDB's JSON: `{"S": "text"}`.
 Value: TypeAlias = Mapping[str, Any]
@@ -38,8 +38,8 @@ class Words:
         Raises AssertionError unless its expressions use each of them, and no others, as DynamoDB requires.
         """
         words = cls(said.get("ExpressionAttributeNames", {}), said.get("ExpressionAttributeValues", {}))
-        texts = " ".join(text for name, text in said.items() if name.endswith("Expression"))
-        given, used = words.names.keys() | words.values.keys(), set(_PLACEHOLDER.findall(texts))
+        used = _placeholders(" ".join(text for name, text in said.items() if name.endswith("Expression")))
+        given = words.names.keys() | words.values.keys()
         assert given == used, f"ValidationException: {sorted(given ^ used)} are not both defined and used"
         return words
 
@@ -50,6 +50,11 @@ class Words:
     def value(self, placeholder: str) -> Value:
         """The value that a `:0` stands for."""
         return self.values[placeholder]
+
+
+@lru_cache(maxsize=256)
+def _placeholders(texts: str) -> frozenset[str]:
+    return frozenset(_PLACEHOLDER.findall(texts))
 
 
 #: Whether an item meets a condition. A missing item is an empty one.
@@ -168,6 +173,14 @@ def _comparison(text: _Text) -> Condition:
     value = text.placeholder(":")
     if operator == "=":
         return lambda words, item: item.get(words.name(name)) == words.value(value)
+    if operator == "BETWEEN":
+        text.take("AND")
+        low, high = _ordered(name, ">=", value), _ordered(name, "<=", text.placeholder(":"))
+        return lambda words, item: low(words, item) and high(words, item)
+    return _ordered(name, operator, value)
+
+
+def _ordered(name: str, operator: str, value: str) -> Condition:
     assert operator in _ORDERS, f"{operator!r} is unknown to this client"
     holds = _ORDERS[operator]
 
@@ -247,30 +260,29 @@ def _void(_: object) -> None:
     return None
 
 
+class _KeyCondition(NamedTuple):
+    """The parts of a KeyConditionExpression: the placeholders of its names and values, and its operator."""
+
+    partition_name: str
+    partition: str
+    sort_name: str = ""
+    operator: str = ""
+    bound: str = ""
+    high: str = ""
+
+
 def key_range(text: str, words: Words) -> Range:
     """The range of a KeyConditionExpression: one partition, and perhaps a range of its sort keys."""
-    tokens = _Text(text)
-    is_wrapped = tokens.takes("(")
-    assert words.name(tokens.placeholder("#")) == "pk", "a query must name its partition first"
-    tokens.take("=")
-    partition = _text_of(words, tokens.placeholder(":"))
-    asked = Range(partition)
-    if tokens.takes("AND"):
-        assert words.name(tokens.placeholder("#")) == "sk", "only the sort key can narrow a query"
-        asked = _sort_range(tokens, words, partition)
-    if is_wrapped:
-        tokens.take(")")
-    tokens.end()
-    return asked
-
-
-def _sort_range(text: _Text, words: Words, partition: str) -> Range:
-    operator = text.take()
-    bound = _text_of(words, text.placeholder(":"))
+    asked = _key_condition(text)
+    assert words.name(asked.partition_name) == "pk", "a query must name its partition first"
+    partition = _text_of(words, asked.partition)
+    if not asked.sort_name:
+        return Range(partition)
+    assert words.name(asked.sort_name) == "sk", "only the sort key can narrow a query"
+    bound, operator = _text_of(words, asked.bound), asked.operator
     match operator:
         case "BETWEEN":
-            text.take("AND")
-            high = _text_of(words, text.placeholder(":"))
+            high = _text_of(words, asked.high)
             assert bound <= high, "ValidationException: BETWEEN needs its lower bound first"
             return Range(partition, bound, high)
         case "=":
@@ -281,6 +293,26 @@ def _sort_range(text: _Text, words: Words, partition: str) -> Range:
             return Range(partition, high=bound, with_high=operator == "<=")
         case _:
             raise AssertionError(f"{operator!r} is unknown to this client")
+
+
+@lru_cache(maxsize=256)
+def _key_condition(text: str) -> _KeyCondition:
+    tokens = _Text(text)
+    is_wrapped = tokens.takes("(")
+    partition_name = tokens.placeholder("#")
+    tokens.take("=")
+    found = _KeyCondition(partition_name, tokens.placeholder(":"))
+    if tokens.takes("AND"):
+        sort_name, operator, bound = tokens.placeholder("#"), tokens.take(), tokens.placeholder(":")
+        high = ""
+        if operator == "BETWEEN":
+            tokens.take("AND")
+            high = tokens.placeholder(":")
+        found = found._replace(sort_name=sort_name, operator=operator, bound=bound, high=high)
+    if is_wrapped:
+        tokens.take(")")
+    tokens.end()
+    return found
 
 
 def _text_of(words: Words, placeholder: str) -> str:

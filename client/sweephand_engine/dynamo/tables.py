@@ -59,13 +59,10 @@ class Tables:
         return self.get(table, place)
 
     def put(self, table: str, item: Attributes) -> None:
-        """Store an item in place of the stored one.
-
-        Raises AssertionError if AWS would refuse the item.
-        """
-        place = checked(item)
+        """Store an item in place of the stored one. AWS would not refuse the item: `checked` says so."""
+        place = (item["pk"]["S"], item["sk"]["S"])
         before = None if self._changed is None else self._read(table, place)
-        self._store(table, place, json.dumps(item, separators=(",", ":"), default=_as_read))
+        self._store(table, place, _JSON.encode(item))
         if self._changed is not None:
             self._changed(before, self._read(table, place))
 
@@ -75,6 +72,16 @@ class Tables:
             # DynamoDB sorts by the bytes of UTF-8. The order of code points is the same.
             insort(partition.keys, place[1])
         partition.items[place[1]] = text
+
+    def is_short(self, table: str, partition: str, keys: Sequence[str], size_max: int) -> bool:
+        """Whether these items of a partition are surely smaller together than so many bytes.
+
+        DynamoDB counts fewer bytes for an item than its JSON has.
+        """
+        if not keys:
+            return True
+        items = self._partitions[table, partition].items
+        return sum(len(items[key]) for key in keys) < size_max
 
     def remove(self, table: str, place: Place) -> None:
         """Remove an item, if it exists."""
@@ -169,7 +176,10 @@ def key_of(place: Place) -> Attributes:
 
 def checked(item: Attributes) -> Place:
     """The place of an item. Raises AssertionError if AWS would refuse the item."""
-    place = place_of({name: item.get(name, {}) for name in ("pk", "sk")})
+    place = (
+        _key_text(item.get("pk", {}), PARTITION_KEY_BYTES_MAX),
+        _key_text(item.get("sk", {}), SORT_KEY_BYTES_MAX),
+    )
     size = size_of(item)
     assert size <= ITEM_BYTES_MAX, f"ValidationException: an item of {size} bytes"
     return place
@@ -202,9 +212,13 @@ def _as_read(content: bytes) -> str:
     return b64encode(content).decode()
 
 
+#: json.dumps would make an encoder for each item.
+_JSON: Final = json.JSONEncoder(separators=(",", ":"), default=_as_read)
+
+
 def size_of(item: Attributes) -> int:
     """The bytes that DynamoDB counts: names and texts in UTF-8, and one byte for two digits of a number."""
-    return sum(len(name.encode()) + _value_size(name, value) for name, value in item.items())
+    return sum([_length(name) + _value_size(name, value) for name, value in item.items()])
 
 
 def distinct(places: Sequence[Place], most: int) -> Sequence[Place]:
@@ -218,22 +232,26 @@ def distinct(places: Sequence[Place], most: int) -> Sequence[Place]:
 
 
 def _key_text(value: Mapping[str, Any], bytes_max: int) -> str:
-    assert value.keys() == {"S"}, f"ValidationException: {value} in a key"
-    text: str = value["S"]
-    assert 0 < len(text.encode()) <= bytes_max, f"ValidationException: a key of {len(text.encode())} bytes"
+    text: str = value.get("S", "")
+    assert len(value) == 1, f"ValidationException: {value} in a key"
+    assert 0 < _length(text) <= bytes_max, f"ValidationException: a key of {_length(text)} bytes"
     return text
+
+
+def _length(text: str) -> int:
+    """The bytes of a text in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def _value_size(name: str, value: Value) -> int:
     [(kind, content)] = value.items()
+    if kind == "S":
+        return _length(content)
     if kind == "NULL":
         assert content is True, f"{name}: NULL is true"
         return 1
     if kind == "B":
         return len(content if isinstance(content, bytes) else b64decode(content))
-    assert isinstance(content, str), f"{name}: {kind} is unknown to this client"
-    if kind == "S":
-        return len(content.encode())
     assert kind == "N", f"{name}: {kind} is unknown to this client"
     assert _NUMBER.fullmatch(content), f"{name}: {content!r} is not a whole number as DynamoDB stores it"
     return len(content) // 2 + 2

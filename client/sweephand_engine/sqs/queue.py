@@ -99,6 +99,11 @@ class MemoryQueue:
                 for number, each in self._receive(limit, self._visibility_ms)
             ]
 
+    def next_at(self) -> Instant | None:
+        """When the next message becomes visible, or did; None if there is none."""
+        with self._changed:
+            return self._order[0][0] if self._wait_ms() is not None else None
+
     def renewable(self, limit: int, visibility_s: int) -> Sequence[Answer]:
         """As sqs.client.Queue promises."""
         with self._changed:

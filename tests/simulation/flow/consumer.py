@@ -124,7 +124,8 @@ class Consumer:
         waiting = self.triggers[message.trigger.id]
         if message.attempt <= waiting.begun:
             platform.figures["duplicates"] += 1
-        waiting.begun = max(waiting.begun, message.attempt)
+        before = waiting.begun
+        waiting.begun = max(before, message.attempt)
         waiting.begun_at = waiting.begun_at or scheduler.now
         request, began_at = object(), scheduler.now
         mine.add(request)
@@ -140,14 +141,19 @@ class Consumer:
         finally:
             self.open.pop(request, None)
             self.keys.pop(request, None)
-        return self._answered(message, permit, waiting, began_at)
+        counts = self._is_answered(message, permit, waiting, began_at)
+        # A copy of the trigger may be at a later attempt.
+        if not counts and waiting.begun == message.attempt:
+            waiting.begun = before
+        return counts
 
-    def _answered(self, message: TriggerMessage, permit: Permit, waiting: Waiting, began_at: Instant) -> bool:
-        """What becomes of a trigger whose request began then. False if the attempt does not count."""
+    def _is_answered(
+        self, message: TriggerMessage, permit: Permit, waiting: Waiting, began_at: Instant
+    ) -> bool:
+        """Let the request that began then be answered. Returns whether the attempt counts."""
         platform = self._platform
         is_out = self.outages is not None and not self.outages(permit, began_at)
         if permit.was_in_vain:
-            waiting.begun = message.attempt - 1
             return False
         if is_out or (platform.mishaps and platform.random.random() < 0.1 and message.attempt < 4):
             self._retry(message, waiting)

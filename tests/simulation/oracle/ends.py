@@ -7,7 +7,7 @@ from typing import Any
 from tests.simulation.oracle.chains import CHAINED, End, batch_end_in, end_in, followed, is_of_batch
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, told
-from tests.simulation.oracle.runs import DOUBLE_NOTHING, OUR_FAULT
+from tests.simulation.oracle.runs import DOUBLE_NOTHING, OUR_FAULT, is_redriven_without_data
 from tests.simulation.oracle.stack import times_off
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.rare_events import BatchTold
@@ -222,6 +222,7 @@ def _unattempted(tale: Tale, uid: str, run_id: str, attempts: int) -> Iterator[s
     trigger_id, life = f"{uid}-{run_id}", tale.lives.get(uid)
     requests: list[Requested] = tale.requests_of.get(trigger_id, [])
     is_given_up = tale.buried.get(trigger_id, "").startswith(OUR_FAULT) or trigger_id in tale.ended_by_hand
+    is_given_up = is_given_up or is_redriven_without_data(tale.runs_of[uid, run_id])
     if life is None or life.deleted_at is not None:
         # A job that was never committed has a run only if its trigger crashed too many functions.
         return

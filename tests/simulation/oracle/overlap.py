@@ -64,7 +64,7 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
             if tale.buried_at.get(trigger_id, event.at) <= run.seen_at and run.state == "claimed":
                 # The function that gives a run up claims it, and makes no request.
                 continue
-            is_back = turns.is_back_behind(trigger_id, event.trigger_id)
+            is_back = turns.is_back_behind(trigger_id, event.trigger_id) or turns.has_lost_turn(trigger_id)
             is_let_pass = run.state == "retrying" and (is_back or _is_let_pass(turns, event))
             if is_let_pass or (
                 run.state == "running" and is_overdue(tale, trigger_id, run.seen_at, event.at)

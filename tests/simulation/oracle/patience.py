@@ -32,7 +32,8 @@ def who_waits_goes_promptly(tale: Tale) -> Iterator[str]:
         if life.deleted_at is not None or life.is_held or may_overlap(life, event.at, late_at):
             continue
         soon = [each for each in tale.turns_of[event.uid] if event.at <= each.at <= late_at]
-        if isinstance(event, RunStored) and event.state in OVER and id_of(event) == holder.trigger_id:
+        is_end = isinstance(event, RunStored) and event.state in OVER and event.before not in OVER
+        if isinstance(event, RunStored) and is_end and id_of(event) == holder.trigger_id:
             who, what = turns.lines[-1].waiting, "had no turn"
             has_come = any(isinstance(each, LineStored) for each in soon)
         elif isinstance(event, LineStored) and event.holder and event.holder.trigger_id != holder.trigger_id:

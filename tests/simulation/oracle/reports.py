@@ -8,7 +8,7 @@ from tests.simulation.oracle.enumeration import length_ms
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import told
 from tests.simulation.oracle.patience import is_given_up_for_its_age
-from tests.simulation.oracle.runs import OUR_FAULT
+from tests.simulation.oracle.runs import OUR_FAULT, is_redriven_without_data
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.turns import SIMULATED_SKEW_MS
 from tests.simulation.traces.trace import Concluded, RunAnswered, RunAsked, RunStored, TimerStored
@@ -56,7 +56,9 @@ def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
                 yield f"{what}, which never succeeded"
             elif each.state == "cancelled" and not _was_called_off(tale, each):
                 yield f"{what}, though nobody asked for it"
-            elif each.state in ("retrying", "failed") and not _has_failed(tale, each):
+            elif each.state in ("retrying", "failed") and not (
+                _has_failed(tale, each) or is_redriven_without_data(stored[: number + 1])
+            ):
                 yield f"{what}, which never failed, nor was silent for too long"
 
 

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale, is_redrive, killer_of
-from tests.simulation.traces.trace import LineStored, Mishap, Requested, TimerStored
+from tests.simulation.traces.trace import LineStored, Mishap, Requested, RunStored, TimerStored
+from tests.simulation.workload.weeks import LATE_MS
 
 #: semantics.md, "States": the states that may follow each state. The claim of a dead holder is taken over by
 #: the next.
@@ -25,7 +26,7 @@ LEAVES_TO = {
     "running": {"running", "succeeded", "retrying", "failed", "cancelled"},
     "retrying": {"claimed", "retrying", "cancelled"},
     "succeeded": set(),
-    "failed": {"claimed"},
+    "failed": {"claimed", "failed"},
     "skipped": set(),
     "cancelled": set(),
 }
@@ -40,6 +41,9 @@ IN_VAIN = "received "
 
 #: Reasons about Sweephand instead of the consumer: failures to handle a message, and crashes meanwhile.
 OUR_FAULT = ("Sweephand failed", IN_VAIN)
+
+#: A part of the reason of a run whose data was gone.
+DATA_GONE = "not in the payload store"
 
 #: The reason of a trigger that crashed every function that began it: the function that gives it up claims it
 #: first.
@@ -207,6 +211,15 @@ def runs_end_with_their_job(tale: Tale) -> Iterator[str]:
         if is_before and trigger_id not in tale.buried and not _is_waiting(tale, trigger_id):
             deleted_at = told(life.deleted_at)
             yield f"{last.name}: run {trigger_id} is retrying, and its job was deleted at {deleted_at}"
+
+
+def is_redriven_without_data(stored: Sequence[RunStored]) -> bool:
+    """Whether a run ended as its data was gone, and was redriven so late that it may be gone.
+
+    The data of a trigger by hand is kept for two weeks after its last attempt, which is LATE_MS in a seed.
+    """
+    is_late = any(is_redrive(claim) and claim.at - over.at >= LATE_MS for over, claim in pairwise(stored))
+    return is_late and DATA_GONE in (stored[-1].reason or "")
 
 
 def _is_lost(tale: Tale, trigger_id: str) -> bool:

@@ -140,6 +140,14 @@ class Turns:
             return False
         return others.since <= run.seen_at
 
+    def has_lost_turn(self, trigger_id: str) -> bool:
+        """Whether the line was taken from a trigger before its last activity, and it has not come back."""
+        run, taken_at = self.begun.get(trigger_id), self.abandoned.get(trigger_id)
+        if run is None or taken_at is None or run.seen_at < taken_at:
+            return False
+        line = self.lines[-1]
+        return all(each.trigger_id != trigger_id for each in (line.holder, *line.waiting) if each is not None)
+
     @property
     def holder(self) -> InLine | None:
         """The holder of the line."""

@@ -25,8 +25,9 @@ def test_seeds_take_every_transition_from_one_state_of_a_run_to_another(events: 
     gone = {(each.before, each.state) for each in events if isinstance(each, RunStored)}
     ways = {(before, after) for before, row in LEAVES_TO.items() for after in row}
     # No run begins as running or cancelled, and no skipped run was claimed before. A record is kept for
-    # longer only after days of a pause.
-    never = {(None, "running"), (None, "cancelled"), ("claimed", "skipped"), ("retrying", "retrying")}
+    # longer only after days of waiting.
+    never = {(None, "running"), (None, "cancelled"), ("claimed", "skipped")}
+    never |= {("retrying", "retrying"), ("failed", "failed")}
     # Few seeds delete or pause a job in the very second in which its delivery connects.
     never |= {("claimed", "cancelled"), ("claimed", "released")}
     assert ways - gone <= never

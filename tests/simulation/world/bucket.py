@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from tests.fakes.memory import MemoryPayloads
 from tests.simulation.oracle.lives import told
+from tests.simulation.oracle.runs import DATA_GONE
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model.job import Job, JobKey
@@ -54,7 +55,7 @@ class Bucket:
     def run_changed(self, run: Run | None) -> None:
         """Note a run that failed because its data was gone. A run may be redriven when its data is gone."""
         has_failed = run is not None and run.state == "failed" and not run.is_redriven
-        if run is not None and has_failed and "not in the payload store" in (run.reason or ""):
+        if run is not None and has_failed and DATA_GONE in (run.reason or ""):
             self._failed.append(f"{run.key.name}: {run.run_id} failed, because its data was gone")
 
     def job_changed(self, before: Job | None, after: Job | None) -> None:

@@ -326,11 +326,11 @@ def test_the_only_namespace_of_a_key_needs_no_option(sweephand: CommandLine) -> 
     assert sweephand.ok("job", "list", "-n", "other", "--json").json == []
 
 
-#: The command that runs a stack, and calls none.
-RUNS_A_STACK = ("dev",)
+#: The commands that make, run or delete a stack, and call none.
+OF_STACKS = {("deploy",), ("destroy",), ("dev",)}
 
 
-@pytest.mark.parametrize("words", [each for each in ALL if each != RUNS_A_STACK], ids=" ".join)
+@pytest.mark.parametrize("words", [each for each in ALL if each not in OF_STACKS], ids=" ".join)
 def test_a_command_has_the_shared_options_and_takes_no_key_or_secret(words: tuple[str, ...]) -> None:
     shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).stdout
     for option in ("--json", "--profile", "--namespace"):
@@ -344,8 +344,8 @@ def test_a_stack_does_not_run_where_the_engine_is_not_installed(monkeypatch: pyt
     ran = CliRunner().invoke(app, ["dev"])
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr == (
-        "The engine is not installed: No module named 'no_such_engine'. "
-        "Run `make dev` in a clone of the repository.\n"
+        "`sweephand dev` needs packages that are not installed, such as no_such_engine. "
+        "Install them: pip install 'sweephand[dev]'\n"
     )
 
 

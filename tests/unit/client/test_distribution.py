@@ -1,56 +1,62 @@
-"""The client is a wheel of its own: it installs by itself, and needs what it says it needs."""
+"""The distribution installs by itself, needs what it says it needs, and is the same however it is built."""
 
 import ast
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email.parser import Parser
-from importlib.metadata import version
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Final
 from zipfile import ZipFile
 
 import pytest
+from infra.dist import pack
 from infra.local.places import ROOT
 from packaging.requirements import Requirement
 
 from sweephand import __version__
 
-CLIENT: Final = ROOT / "client"
-PACKAGE: Final = CLIENT / "sweephand_client"
-MODULES: Final = sorted(PACKAGE.rglob("*.py"))
+CLIENT: Final = ROOT / "client" / "sweephand_client"
+DEPLOY: Final = ROOT / "client" / "sweephand_deploy"
+ENGINE: Final = ROOT / "client" / "sweephand_engine"
+PACKAGE: Final = ROOT / "layers" / "sweephand" / "python" / "sweephand"
 
-#: The module that each dependency is imported as, where its name differs.
-IMPORTED_AS: Final = {"pyyaml": "yaml"}
+#: What only the plugin of pytest imports.
+OF_TESTS: Final = {"greenlet", "pytest", "time-machine"}
+
+#: The distributions that another one brings along, because its callers use them too.
+BROUGHT_ALONG: Final = {"botocore": "boto3", "pydantic-core": "pydantic", "typing-extensions": "pydantic"}
 
 
-def run(home: Path, *words: str | Path, cwd: Path | None = None) -> str:
+def run(home: Path, *words: str | Path) -> str:
     """What a program prints that has to succeed. It sees nothing of this environment but a home folder."""
     done = subprocess.run(  # noqa: S603 - programs of this environment
-        [*map(str, words)],
-        cwd=cwd or home,
-        env={"HOME": str(home)},
-        capture_output=True,
-        text=True,
-        check=False,
+        [*map(str, words)], cwd=home, env={"HOME": str(home)}, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built by the locked build backend without any network."""
-    folder = tmp_path_factory.mktemp("wheel")
-    run(folder, sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=CLIENT)
-    (found,) = folder.glob("*.whl")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the wheel and the source distribution, built without any network."""
+    folder = tmp_path_factory.mktemp("dist")
+    pack(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(packed: Path) -> Path:
+    (found,) = packed.glob("*.whl")
     return found
 
 
 @pytest.fixture(scope="module")
-def requirements(wheel: Path) -> list[Requirement]:
+def requirements(wheel: Path) -> Sequence[Requirement]:
     """The dependencies that the wheel asks for."""
     with ZipFile(wheel) as archive:
         (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
@@ -58,13 +64,41 @@ def requirements(wheel: Path) -> list[Requirement]:
     return [Requirement(text) for text in metadata.get_all("Requires-Dist", [])]
 
 
-def test_the_wheel_has_the_package_and_nothing_of_the_stack(wheel: Path) -> None:
+def asked(requirements: Sequence[Requirement], extra: str) -> set[str]:
+    """The names that an extra asks for; the base has the name ""."""
+    return {
+        each.name
+        for each in requirements
+        if (each.marker is None and extra == "")
+        or (each.marker is not None and each.marker.evaluate({"extra": extra}))
+    }
+
+
+def files(folder: Path, below: Path) -> set[str]:
+    """The files of a folder, as paths below another one."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return {path.relative_to(below).as_posix() for path in paths}
+
+
+def test_the_wheel_has_its_packages_and_what_a_stack_is_built_from_and_nothing_else(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         names = {each for each in archive.namelist() if ".dist-info/" not in each}
 
-    assert {str(each.relative_to(CLIENT)) for each in MODULES} <= names
-    assert "sweephand_client/py.typed" in names
-    assert {each.split("/")[0] for each in names} == {"sweephand_client"}
+    packages = {name for folder in (CLIENT, DEPLOY, ENGINE, PACKAGE) for name in files(folder, folder.parent)}
+    parts = {"template.yaml", "layers/sweephand/Makefile"}
+    parts |= files(ROOT / "functions", ROOT) | files(ROOT / "layers" / "dependencies", ROOT)
+    assert names == packages | {f"sweephand_deploy/stack/{part}" for part in parts}
+
+
+def test_the_source_distribution_makes_the_same_wheel(packed: Path, wheel: Path, tmp_path: Path) -> None:
+    (source,) = packed.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path / "source", filter="data")
+    (unpacked,) = (tmp_path / "source").iterdir()
+    pack(tmp_path / "again", unpacked)
+
+    assert (tmp_path / "again" / wheel.name).read_bytes() == wheel.read_bytes()
+    assert (tmp_path / "again" / source.name).read_bytes() == source.read_bytes()
 
 
 def test_the_wheel_installs_into_a_new_environment_and_runs_there(wheel: Path, tmp_path: Path) -> None:
@@ -78,34 +112,64 @@ def test_the_wheel_installs_into_a_new_environment_and_runs_there(wheel: Path, t
     (Path(site) / "locked.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
 
     assert run(tmp_path, home / "bin" / "sweephand", "--version") == f"sweephand {__version__}\n"
-    place = run(tmp_path, python, "-c", "import sweephand_client; print(sweephand_client.__file__)")
-    assert place.startswith(str(home))
+    names = "sweephand, sweephand_client, sweephand_deploy.destroy, sweephand_engine.dev"
+    modules = f"import sys, {names}; print(*(sys.modules[each].__file__ for each in {names.split(', ')}))"
+    assert all(each.startswith(str(home)) for each in run(tmp_path, python, "-c", modules).split())
 
 
-def test_the_locked_versions_are_among_those_that_the_wheel_asks_for(requirements: list[Requirement]) -> None:
-    assert requirements
+def test_the_locked_versions_are_among_those_that_the_wheel_asks_for(
+    requirements: Sequence[Requirement],
+) -> None:
+    assert len(requirements) > 10
     for each in requirements:
         assert each.specifier.contains(version(each.name)), each
 
 
-def test_the_wheel_asks_for_each_package_that_it_imports(requirements: list[Requirement]) -> None:
-    asked = {IMPORTED_AS.get(each.name, each.name) for each in requirements if each.marker is None}
-    extra = {each.name for each in requirements if each.marker is not None}
-
-    assert set(imports()) - set(sys.stdlib_module_names) - {"sweephand_client"} == asked
-    assert extra == {"botocore"}, "it is imported only where it is asked for"
+def test_the_base_asks_for_each_package_that_the_client_imports(requirements: Sequence[Requirement]) -> None:
+    assert set(imported(CLIENT)) == asked(requirements, "")
+    assert asked(requirements, "iam") == {"botocore"}, "it is imported only where it is asked for"
 
 
-def test_a_module_of_the_client_has_at_most_400_lines() -> None:
-    lines = {path: len(path.read_text("utf-8").splitlines()) for path in MODULES}
+def test_the_extra_of_what_deploys_asks_for_each_other_package_that_it_imports(
+    requirements: Sequence[Requirement],
+) -> None:
+    needed = {BROUGHT_ALONG.get(each, each) for each in imported(DEPLOY)}
+    assert needed - asked(requirements, "") == asked(requirements, "deploy")
+
+
+def test_the_extra_of_the_engine_asks_for_each_other_package_that_it_imports(
+    requirements: Sequence[Requirement],
+) -> None:
+    needed = {BROUGHT_ALONG.get(each, each) for each in (*imported(ENGINE), *imported(PACKAGE))}
+    assert needed - asked(requirements, "") == asked(requirements, "testing")
+    assert asked(requirements, "testing") - asked(requirements, "dev") == OF_TESTS
+
+
+@pytest.mark.parametrize("folder", [CLIENT, DEPLOY, ENGINE], ids=lambda path: path.name)
+def test_a_module_has_at_most_400_lines(folder: Path) -> None:
+    lines = {path: len(path.read_text("utf-8").splitlines()) for path in folder.rglob("*.py")}
     assert {path: count for path, count in lines.items() if count > 400} == {}
 
 
-def imports() -> Iterator[str]:
-    """The top-level name of each module that the client imports."""
-    for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
-                yield from (each.name.partition(".")[0] for each in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                yield node.module.partition(".")[0]
+def imported(folder: Path) -> Iterator[str]:
+    """The distribution of each module that a package imports, beside its own and Python's."""
+    distributions = packages_distributions()
+    known = {CLIENT.name, DEPLOY.name, ENGINE.name, PACKAGE.name, *sys.stdlib_module_names}
+    for path in folder.rglob("*.py"):
+        for name in modules_of(ast.parse(path.read_text("utf-8"))):
+            if name not in known:
+                yield distributions[name][0].lower().replace("_", "-")
+
+
+def modules_of(node: ast.AST) -> Iterator[str]:
+    """The top-level name of each module that is imported, but for those that only a type checker imports."""
+    match node:
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return
+        case ast.Import():
+            yield from (each.name.partition(".")[0] for each in node.names)
+        case ast.ImportFrom(module=str(name)):
+            yield name.partition(".")[0]
+        case _:
+            for each in ast.iter_child_nodes(node):
+                yield from modules_of(each)

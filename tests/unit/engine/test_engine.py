@@ -6,10 +6,12 @@ import pytest
 from tests.fakes.definitions import definition, key_of
 from tests.fakes.doubles import CountingIds, HandClock
 
+from sweephand.base.concurrency import one_by_one
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.timing import AUDIT_MINUTE
-from sweephand.delivery.adapter import AwsClients, Service
+from sweephand.delivery.adapter import AwsClients, Service, Stack
 from sweephand.delivery.checked_clients import SqsClients
+from sweephand.delivery.registry import TargetsByType
 from sweephand_engine.engine import Engine
 from sweephand_engine.inbox import Inbox
 from sweephand_engine.journal import Journal
@@ -22,15 +24,21 @@ class Bench:
 
     def __init__(self) -> None:
         self.clock = HandClock()
+        self.started: list[Any] = []
         self.inbox = Inbox(self.clock.now)
         sqs: Any = self.inbox.client(Service("sqs", None))
         self.engine = Engine(
             journal=Journal(),
             clock=self.clock,
             ids=CountingIds(),
-            aws_clients=AwsClients(self.inbox.client),
-            sqs_targets=SqsClients(lambda _: sqs),
+            make_targets=lambda reach, read_secrets: TargetsByType(
+                Stack(
+                    self.clock, SqsClients(lambda _: sqs), AwsClients(self.inbox.client), reach, read_secrets
+                )
+            ),
             destinations=None,
+            concurrently=one_by_one,
+            start=self.started.append,
         )
 
     def put(self, name: str, **written: Any) -> None:
@@ -40,14 +48,14 @@ class Bench:
 
     def deliver(self) -> None:
         """Handle the messages that are visible now."""
-        for queue in self.engine._queues.values():
+        for queue in self.engine.queues.values():
             for received in queue.receive():
-                self.engine._deliver(received)
+                self.engine.deliver(received)
 
     def pass_minutes(self, count: int) -> None:
         """Let that many minutes pass second by second, and tick in each."""
         for _ in range(count):
-            self.engine._tick()
+            self.engine.tick()
             for _ in range(60):
                 self.clock.time += SECOND_MS
                 self.deliver()
@@ -84,7 +92,7 @@ def test_what_has_expired_is_removed_once_an_hour(bench: Bench) -> None:
 
     bench.clock.time += 400 * DAY_MS
     bench.clock.time += AUDIT_MINUTE * MINUTE_MS - bench.clock.time % HOUR_MS
-    bench.engine._tick()
+    bench.engine.tick()
 
     assert bench.engine.stores.jobs.get(key_of("short")) is None
 
@@ -101,7 +109,7 @@ def test_a_duty_that_fails_does_not_keep_the_others_from_their_turn(
     bench.clock.time += AUDIT_MINUTE * MINUTE_MS - bench.clock.time % HOUR_MS
     monkeypatch.setattr(bench.engine, "_sweep_due", fail)
 
-    bench.engine._tick()
+    bench.engine.tick()
 
     assert "the engine failed at a task, which it repeats later" in caplog.text
     assert bench.engine.stores.jobs.get(key_of("short")) is None
@@ -112,6 +120,7 @@ def test_a_sweeper_that_tick_starts_sweeps_its_shard(bench: Bench) -> None:
     bench.clock.time += 8 * MINUTE_MS
 
     bench.engine.stores.sweepers.start([0])
-    bench.engine._tasks.shutdown()
+    [sweep] = bench.started
+    sweep()
 
-    assert len(bench.engine._queues["http://127.0.0.1/sweephand-delivery"]) == 1
+    assert len(bench.engine.queues["http://127.0.0.1/sweephand-delivery"]) == 1

@@ -42,6 +42,8 @@ ALLOWED = {
     ("cancelled", "cancelled"),
     ("retrying", "cancelled"),
     ("failed", "claimed"),
+    # Its record is kept for longer while a redrive waits.
+    ("failed", "failed"),
 }
 
 

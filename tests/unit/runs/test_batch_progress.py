@@ -255,6 +255,32 @@ def test_a_message_whose_mark_was_not_written_is_not_done_and_marks_when_it_come
     assert len(world.consumers.attempts) == 1
 
 
+def test_a_batch_ends_whose_last_run_left_no_record_and_is_owed_no_more() -> None:
+    world = begun(1, history="failures", onComplete=TOLD)
+    world.clock.time = DUE
+    failing(world, "batches.get")
+    (handled,) = world.deliver(world.queue.take())
+    assert not handled.is_done
+    working(world)
+    # By a clock that is behind, the job changes before the batch is due.
+    world.clock.time = DUE - 5 * SECOND_MS
+    world.put(dueTime="1h")
+    world.clock.time = DUE + 5 * SECOND_MS
+    world.queue.reappear()
+    world.deliver(world.queue.take(receives=2))
+    assert len(world.consumers.attempts) == 1
+    assert head_of(world).ended_at is not None
+
+
+def test_a_trigger_that_is_owed_no_more_leaves_no_batch_that_never_began() -> None:
+    world = begun(1, onComplete=TOLD)
+    world.put(dueTime="1h")
+    world.clock.time = DUE
+    world.deliver(world.queue.take(receives=2))
+    assert not world.consumers.attempts
+    assert world.batches.find(key_of(), DUE, None) is None
+
+
 @pytest.mark.parametrize("is_stored_as_success", [True, False])
 def test_a_batch_shows_the_end_that_another_copy_of_the_message_has_stored(
     *, is_stored_as_success: bool

@@ -35,3 +35,21 @@ def test_a_trigger_that_was_delivered_meanwhile_is_not_sent_when_runs_take_turns
     world.run_until(NOON + 140 * MINUTE, ticking=False)
     assert delivered(world)[len(before) :] == [7_300]
     assert states(world)[7_300] == "succeeded"
+
+
+def test_a_run_that_ended_while_all_may_run_at_once_leaves_the_line() -> None:
+    world = freed()
+    assert delivered(world).count(0) == 2
+    assert world.lines.get(key_of()) is None
+
+
+def test_a_run_that_a_pause_outlasted_meanwhile_leaves_the_line() -> None:
+    world = World()
+    (message,) = triggers(world, "wait", 0, retry={"initialDelay": "40s", "maxAge": "10m"})
+    answers(world, FAILED)
+    handle(world, message)
+    world.pause()
+    world.patch(overlap="allow", ttl="1d")
+    world.run_until(NOON + 120 * MINUTE, ticking=False)
+    assert (delivered(world), states(world)) == ([0], {0: "failed"})
+    assert world.lines.get(key_of()) is None

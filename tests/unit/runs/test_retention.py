@@ -114,6 +114,26 @@ def test_the_record_of_a_run_that_a_pause_holds_stays(world: World) -> None:
         assert (run.expires_at or 0) > world.clock.time
 
 
+@pytest.mark.parametrize("is_paused", [True, False])
+def test_the_record_of_a_redriven_run_that_waits_stays(world: World, *, is_paused: bool) -> None:
+    long: dict[str, Any] = {"completion": "async", "heartbeatTimeout": "30d", "maxRunTime": "30d"}
+    world.put(schedule="R2/PT1M", overlap="wait", retry={"maxAttempts": 1}, **BRIEFLY, **long)
+    answers(world, FAILED, Answer(succeeded=True, code=202))
+    world.run_until(NOON + 2 * MINUTE)
+    failed = world.runs.page(key_of(), None, "", 9).items[-1]
+    assert failed.state == "failed"
+    if is_paused:
+        world.pause()
+    world.redrive(failed.run_id)
+    for _ in range(20):
+        world.clock.time += DAY_MS
+        world.run_until(world.clock.time + 2 * HOUR_MS, ticking=False)
+        world.runs.expire(world.clock.time)
+        stored = world.runs.get(key_of(), failed.run_id)
+        assert stored is not None
+        assert (stored.state, stored.attempts) == ("failed", 1)
+
+
 def test_a_line_and_the_places_in_it_stay_however_long_a_pause_is(world: World) -> None:
     world.put(schedule="R3/PT1M", overlap="wait", completion="async", heartbeatTimeout="24h")
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
@@ -170,6 +190,16 @@ def test_a_shorter_definition_does_not_expire_a_job_whose_run_goes_on(world: Wor
     world.put(**ONCE)
     job = world.stored()
     assert (job.expires_at or 0) >= (run_of(world).run_until or 0) + HOUR_MS
+    assert worker.complete().state == "succeeded"
+
+
+def test_a_resumed_job_stays_while_a_run_of_a_longer_definition_goes_on(world: World) -> None:
+    worker = running(world, maxRunTime="5d", heartbeatTimeout="5d", retention="0s")
+    world.put(**ONCE)
+    world.pause()
+    world.clock.time += HOUR_MS
+    world.resume()
+    assert (world.stored().expires_at or 0) >= (run_of(world).run_until or 0) + HOUR_MS
     assert worker.complete().state == "succeeded"
 
 

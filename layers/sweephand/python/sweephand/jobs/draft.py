@@ -80,9 +80,11 @@ def draft_resume(
     after = max(stored.paused_at, stored.moved_to) if skipped is None else skipped.last.due_at
     expires_at = expiry(stored.series, stored.definition)
     if expires_at is not None:
-        # Triggers that the pause held back are delivered only now.
+        # Triggers that the pause held back are delivered only now. Runs that began before may last longer
+        # than the present definition says.
         window_ms = max(_window_ms(stored.series), former_window_ms)
-        expires_at = max(expires_at, _kept_from(now + window_ms, stored.definition))
+        late_until = 0 if stored.late_until is None else stored.late_until + ATTEMPT_DELAY_MAX_MS
+        expires_at = max(expires_at, _kept_from(now + window_ms, stored.definition), late_until)
     job = replace(
         stored,
         version=token,

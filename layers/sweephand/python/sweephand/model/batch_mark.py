@@ -41,7 +41,7 @@ class BatchSize(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """The end of the run of that index of a batch.
+    """The end of the run of that index of a batch; None if it is not known.
 
     `expires_at` is until when the run's record is kept at least. `started_at` is when its first attempt
     began, or None if there was none.
@@ -50,7 +50,7 @@ class Mark(NamedTuple):
     batch: BatchName
     size: BatchSize
     run_index: int
-    end: RunEnd
+    end: RunEnd | None
     expires_at: Instant
     started_at: Instant | None = None
 
@@ -75,12 +75,12 @@ def mark_of(run: Run | None) -> Mark | None:
     return Mark(name, _size_of(run.batch), run.index, end, run.expires_at or 0, run.started_at)
 
 
-def mark_of_failure(trigger: Trigger, expires_at: Instant) -> Mark | None:
-    """What a trigger adds to the progress of its batch if it was given up and its run has no record."""
+def mark_of_trigger(trigger: Trigger, end: RunEnd | None, expires_at: Instant) -> Mark | None:
+    """What a trigger whose run has no record adds to the progress of its batch."""
     place = trigger.batch
     if place is None or not place.is_counted:
         return None
-    return Mark(batch_name_of(trigger), _size_of(place), trigger.index, "failed", expires_at)
+    return Mark(batch_name_of(trigger), _size_of(place), trigger.index, end, expires_at)
 
 
 def _size_of(place: BatchPlace) -> BatchSize:

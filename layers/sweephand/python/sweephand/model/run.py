@@ -50,7 +50,10 @@ TRANSITIONS: Final[Mapping[State, Mapping[State, tuple[TransitionKind, ...]]]] =
         "cancelled": ("move",),
     },
     "succeeded": {},
-    "failed": {"claimed": ("redrive",)},
+    "failed": {
+        "claimed": ("redrive",),
+        "failed": ("move",),  # its record is kept for longer, since a redrive waits
+    },
     # Their records are kept for longer, since the stack is switched off.
     "skipped": {"skipped": ("move",)},
     "cancelled": {"cancelled": ("move",)},

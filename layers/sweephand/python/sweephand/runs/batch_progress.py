@@ -76,6 +76,12 @@ class BatchProgress:
         ]
 
     def _record(self, batch: BatchName, marks: Sequence[Mark]) -> None:
+        ends = [(mark.run_index, mark.end) for mark in marks if mark.end is not None]
+        if not ends:
+            self._look(batch, {mark.run_index // PAGE_SIZE for mark in marks})
+            return
+        # Another revision may have given the batch another size. Only runs that are over count.
+        marks = [mark for mark in marks if mark.end is not None]
         size, kept_until = marks[0].size, max(mark.expires_at for mark in marks)
         # The first runs of a batch can be over a whole window before the last.
         starts = [mark.started_at for mark in marks if mark.started_at is not None]
@@ -85,14 +91,30 @@ class BatchProgress:
             expires_at=kept_until + size.window_ms + _WAIT_MAX_MS,
             began_at=min(starts, default=self._clock.now()),
         )
-        ends: list[tuple[int, RunEnd]] = [(mark.run_index, mark.end) for mark in marks]
-        level, count = 0, size.total
-        while full := self._mark(head, level, count, ends):
+        self._climb(head, self._mark(head, 0, size.total, ends))
+
+    def _look(self, batch: BatchName, numbers: Iterable[int]) -> None:
+        """End a batch if that is all that is missing, given pages of which it may be missing.
+
+        A function may have crashed after the last mark, and its message may be owed no more.
+        """
+        head = self._batches.get(batch)
+        if head is not None:
+            pages = self._batches.marks([PageName(batch, 0, number) for number in numbers]).values()
+            self._climb(head, [page.name.number for page in pages if _is_full(page, head.size.total)])
+
+    def _climb(self, head: BatchHead, full: Sequence[int]) -> None:
+        """End the batch if all of its pages are full, given those that are known to be full now.
+
+        A page of the next level has a mark for each full page of a level.
+        """
+        level, count = 0, head.size.total
+        while full:
             if count <= PAGE_SIZE:
                 self._end(head)
                 return
-            # A page of the next level has a mark for each full page of this one.
-            level, count, ends = level + 1, -(-count // PAGE_SIZE), [(each, "succeeded") for each in full]
+            level, count = level + 1, -(-count // PAGE_SIZE)
+            full = self._mark(head, level, count, [(each, "succeeded") for each in full])
 
     def _mark(self, head: BatchHead, level: int, count: int, ends: Iterable[tuple[int, RunEnd]]) -> list[int]:
         """Write marks to the pages of a level, which has `count` marks in all. Returns the full pages.
@@ -111,7 +133,7 @@ class BatchProgress:
         full = []
         for name in names:
             page = self._write(stored.get(name) or ProgressPage(name), of_pages[name.number], head.expires_at)
-            if page.counts.over >= min(PAGE_SIZE, count - name.number * PAGE_SIZE):
+            if _is_full(page, count):
                 full.append(name.number)
         return full
 
@@ -144,6 +166,11 @@ class BatchProgress:
         if job is not None and is_there and job.definition.on_complete is not None:
             self._queue.send([(end_message(ended, self._clock.now()), 0)])
         self._batches.advance(ended._replace(was_told=True))
+
+
+def _is_full(page: ProgressPage, count: int) -> bool:
+    """Whether a page has all its marks, in a level that has `count` marks."""
+    return page.counts.over >= min(PAGE_SIZE, count - page.name.number * PAGE_SIZE)
 
 
 def counts_of(batches: BatchStore, head: BatchHead) -> Counts:

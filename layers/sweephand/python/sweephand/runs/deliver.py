@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.jobs.expiry import JobExpiry
-from sweephand.model.batch_mark import mark_of
+from sweephand.model.batch_mark import mark_of, mark_of_trigger
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
@@ -178,7 +178,7 @@ class Deliverer:
         if wait.job_until is not None:
             self._retention.keep_job(delivery.job, wait.job_until)
         if wait.run is not None:
-            self._retention.keep_run(wait.run)
+            self._retention.keep_run(wait.run, delivery.message)
         if wait.keeps_place:
             self._overlap_queue.extend(delivery.message.trigger)
         if wait.line is None:
@@ -195,13 +195,17 @@ class Deliverer:
             until = self._claims.cancel_with_job(message)
             if until is not None:
                 return self._waits(Wait(delivery, until, "claimed"))
-        elif job.definition.overlap.is_limited:
+        elif delivery.may_have_place:
             until = self._overlap_queue.withdraw(message, job)
             if until is not None:
                 return self._waits(Wait(delivery, until, "leaving"))
-        # A function may have ended the run, and crashed before its batch showed that.
-        stored = self._claims.run_in_batch(message) if message.crashes else None
-        return Outcome("dropped", ended=mark_of(stored))
+        if not message.crashes:
+            return Outcome("dropped")
+        # A function may have ended the run, and crashed before its batch showed that. The run may have no
+        # record, and may have been the last one of its batch.
+        stored = self._claims.run_in_batch(message)
+        until = self._clock.now() + HISTORY_RETENTION_DEFAULT_MS
+        return Outcome("dropped", ended=mark_of(stored) or mark_of_trigger(message.trigger, None, until))
 
     def _buried(self, delivery: Delivery) -> Outcome:
         """Give up a trigger whose next attempt has come too late to be made.
@@ -217,8 +221,8 @@ class Deliverer:
         ended = self._follow_up.end_late(message, job, run)
         if permit is not None:
             permit.free()
-        if job.definition.overlap.is_limited:
-            self._overlap_queue.advance(message.trigger)
+        if delivery.may_have_place:
+            self._overlap_queue.remove_ended(message.trigger)
         name: OutcomeName = "repeated" if ended is None else "failed"
         return Outcome(name, ended=mark_of(ended or self._claims.run_in_batch(message)))
 

@@ -104,6 +104,15 @@ class Delivery(NamedTuple):
         return self.read.job
 
     @property
+    def may_have_place(self) -> bool:
+        """Whether the trigger may have a place in the overlap queue of its job, by its read.
+
+        An earlier revision of the job may have limited overlap. When the job limits overlap again, such a
+        trigger would get another turn, and its record may be gone then.
+        """
+        return self.job.definition.overlap.is_limited or self.message.trigger.rev != self.job.rev
+
+    @property
     def goes_into_line(self) -> bool:
         """Whether it goes into the line of a policy, by its read."""
         has_policy = self.read.job is not None and self.read.job.definition.policy is not None

@@ -6,7 +6,7 @@ from typing import Final
 from sweephand.base.errors import PoisonError, StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import NEWER_MS, QUEUE_DELAY_MAX_MS
-from sweephand.model.batch_mark import mark_of, mark_of_failure
+from sweephand.model.batch_mark import mark_of, mark_of_trigger
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.trigger import DeadLetter, DeadlineMessage, Message, Sendable, TriggerMessage
 from sweephand.model.watch import WatchMessage
@@ -127,7 +127,8 @@ class Faults:
             except StoreError:
                 # The store that failed so far fails here too. The dead letter is then the only record, beside
                 # the progress of a batch.
-                ended = mark_of_failure(message.trigger, self._clock.now() + HISTORY_RETENTION_DEFAULT_MS)
+                until = self._clock.now() + HISTORY_RETENTION_DEFAULT_MS
+                ended = mark_of_trigger(message.trigger, "failed", until)
             return handled._replace(outcome=handled.outcome._replace(ended=ended))
         return handled
 

@@ -132,7 +132,8 @@ class Gates:
         """Let a trigger wait for its turn, or skip it, if its job limits overlap."""
         message, job = delivery.message, delivery.job
         if not job.definition.overlap.is_limited:
-            if message.is_owed:
+            if message.trigger.rev != job.rev:
+                # An earlier revision may have limited overlap, and the trigger may have got a place.
                 self._overlap_queue.remove(message.trigger)
             return delivery
         admission = self._overlap_queue.arrive(message, job, lambda: self._job_reads.reread(job.key).job)
@@ -235,7 +236,7 @@ class Gates:
             return Bury(delivery)
         run = self._runs.of(message.trigger)
         if is_over(message, run):
-            return Drop(delivery, "repeated", run, leaves_place=definition.overlap.is_limited)
+            return Drop(delivery, "repeated", run, leaves_place=delivery.may_have_place)
         # The resume decides about triggers that fall due during the pause.
         delivery = delivery._replace(message=message.waiting(is_owed=message.trigger.due_at <= paused_at))
         lasted_ms = max(now - paused_at, SECOND_MS)

@@ -130,9 +130,8 @@ class OverlapQueue:
     def remove(self, trigger: Trigger) -> None:
         """Remove a trigger from its job's line, because the job now allows overlap.
 
-        If it stayed, it would become the holder when the job limits overlap again, and its record may be gone
-        by then. If the trigger holds the line, the next trigger gets the line at once: that trigger need not
-        wait any more either.
+        If the trigger holds the line, the next trigger gets the line at once: that trigger need not wait any
+        more either.
         """
         for _ in range(TRIES_MAX):
             stored = self._lines.get(trigger.key)

@@ -185,25 +185,27 @@ class Retention:
             stored = self._jobs.get(job.key)
         raise StoreError(f"{job.key} was changed {_WRITES_MAX} times between a read and a write")
 
-    def keep_run(self, run: Run | None) -> None:
-        """Keep the record of a run whose next attempt waits, for two weeks from now.
+    def keep_run(self, run: Run | None, message: TriggerMessage) -> None:
+        """Keep the record of a run for two weeks from now, if that message is of its next attempt.
 
-        The attempt may also be one whose function has crashed: its consumer may call back. It writes only
+        It may be the first attempt of a redrive. It may also be an attempt whose function has crashed, since
+        its consumer may call back. It writes only
         when less than half of that time is left. If another invocation changes the run at the same moment,
         nothing is written.
         """
         now = self._clock.now()
-        if run is None or run.expires_at is None or not _waits(run, now):
+        if run is None or run.expires_at is None or not _waits(run, message, now):
             return
         if run.expires_at - now < TIMER_RETENTION_MS // 2:
             kept = replace(run, expires_at=now + TIMER_RETENTION_MS, version=self._ids.token())
             self._runs.move(kept, run)
 
 
-def _waits(run: Run, now: Instant) -> bool:
-    """Whether the next attempt of a run waits, or one whose claim is over."""
+def _waits(run: Run, message: TriggerMessage, now: Instant) -> bool:
+    """Whether the next attempt of a run waits as that message, or one whose claim is over."""
     is_left = run.state == "claimed" and run.claimed_until is not None and run.claimed_until <= now
-    return run.state == "retrying" or is_left
+    is_redriven = run.state == "failed" and message.attempt > run.attempts
+    return run.state == "retrying" or is_left or is_redriven
 
 
 def commit_awaited_until(armed_at: Instant, now: Instant) -> Instant:

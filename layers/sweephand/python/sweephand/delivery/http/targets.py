@@ -47,7 +47,7 @@ class _StaleError(Exception):
         self.error = error
 
 
-class _Call(NamedTuple):
+class Call(NamedTuple):
     """An attempt at a target, with whom it connects, and when its time is up, on the monotonic clock in s."""
 
     target: HttpTarget
@@ -100,7 +100,7 @@ class HttpTargets:
             target = target._replace(timeout_ms=min(target.timeout_ms, attempt.within_ms))
         url = target.url
         peer = Peer(url.scheme, url.host, url.port, lists)
-        call = _Call(target, attempt, peer, monotonic() + target.timeout_ms / SECOND_MS)
+        call = Call(target, attempt, peer, monotonic() + target.timeout_ms / SECOND_MS)
         refs = secret_refs(attempt.spec)
         values = NO_SECRETS
         if refs:
@@ -119,7 +119,8 @@ class HttpTargets:
             return self._lists
         return (*self._lists, of_namespace(allowed))
 
-    def _answer(self, call: _Call, values: SecretValues) -> Answer:
+    def _answer(self, call: Call, values: SecretValues) -> Answer:
+        """Make the request, and return its answer. A subclass may reach its consumers in another way."""
         request = signed_request(call.target, call.attempt, values)
         sends_once = call.attempt.sends_once
         idle = self._connections.take_idle(call.peer, is_surely_open=sends_once)
@@ -134,9 +135,7 @@ class HttpTargets:
         connection = self._connections.connect(call.peer, _left_s(call.ends), namespace)
         return self._send(connection, request, call, values)
 
-    def _send(
-        self, connection: Connection, request: HttpRequest, call: _Call, values: SecretValues
-    ) -> Answer:
+    def _send(self, connection: Connection, request: HttpRequest, call: Call, values: SecretValues) -> Answer:
         """Send the request over that connection and return the answer, without the values that it repeats.
 
         A connection that can be reused is kept.
@@ -154,8 +153,13 @@ class HttpTargets:
                 self._connections.put_idle(connection)
             else:
                 connection.close()
-        body = _without_secrets(body, call, values)
-        return answer_to(response.status, body, response.headers.get("retry-after"), self._clock.now())
+        return self._answer_of(response.status, body, response.headers.get("retry-after"), call, values)
+
+    def _answer_of(
+        self, status: int, body: bytes, retry_after: str | None, call: Call, values: SecretValues
+    ) -> Answer:
+        """The answer that a response is, without the values that it repeats."""
+        return answer_to(status, _without_secrets(body, call, values), retry_after, self._clock.now())
 
 
 def adapter(stack: Stack) -> HttpTargets:
@@ -193,7 +197,7 @@ def _left_s(ends: float) -> float:
     return max(ends - monotonic(), 0.001)
 
 
-def _without_secrets(text: bytes, call: _Call, values: SecretValues) -> bytes:
+def _without_secrets(text: bytes, call: Call, values: SecretValues) -> bytes:
     """The beginning of a consumer's text, without the secrets of the request that it repeats."""
     secrets = [*values.all(), *call.attempt.secrets, *secret_headers(call.target.headers)]
     return without(secrets, text)
@@ -210,7 +214,7 @@ def without(secrets: Sequence[str], text: bytes) -> bytes:
     return RepeatedSecrets(secrets).hidden_in(shown, is_cut=True).encode(errors="surrogateescape")
 
 
-def _sentence(error: Exception, call: _Call, values: SecretValues) -> str:
+def _sentence(error: Exception, call: Call, values: SecretValues) -> str:
     """Why the attempt failed, as a sentence for the reader of the run."""
     target = call.target
     text = _without_secrets(str(error).encode(errors="replace"), call, values).decode(errors="replace")

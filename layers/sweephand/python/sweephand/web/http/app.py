@@ -121,12 +121,13 @@ class Resolver(APIGatewayHttpResolver):
         return _path_pattern(rule, base_regex)
 
 
-def build_handler(services: Services) -> Handler:
+def build_handler(services: Services, log: Logger | None = None) -> Handler:
     """The handler of the API function. It answers every event and never raises.
 
+    It writes a line for each request to `log` (None: that of the function).
     Powertools' resolver has a route for each operation. Other paths and methods get a problem.
     """
-    app, log = Resolver(), Logger()
+    app, log = Resolver(), log or Logger()
     dispatcher = _Dispatcher(services, app, log)
     for operation in OPERATIONS:
         # Powertools writes a path's parameters in angle brackets.

@@ -1,0 +1,160 @@
+"""What happens when in a simulated stack: its messages, its ticks, and how time passes between them."""
+
+import random
+import string
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from sweephand.base.instants import DAY_MS, MINUTE_MS, Instant
+from sweephand.model.secret import ReadValues
+from sweephand.model.timer import Heartbeat, bucket_of
+from sweephand.ports.queue import Targets
+from sweephand.runs.received import Received
+from sweephand.targets.reach import Reach
+from sweephand_engine.engine import DELIVERIES_MAX, DELIVERY_URL, FLOW_URL, FLOWS_MAX, Engine
+from sweephand_engine.journal import Journal
+from sweephand_engine.sqs.queue import MemoryQueue
+from sweephand_engine.testing.clock import SimulatedClock
+
+#: DynamoDB removes an item within a few days of its end.
+_EXPIRY_MS: Final = DAY_MS
+
+_TOKEN: Final = string.digits + string.ascii_lowercase
+_SECRET: Final = string.ascii_letters + string.digits
+
+
+class SeededIds:
+    """ports.Ids that are the same in each run with one seed. Nobody must use them for a real stack."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)  # noqa: S311 - as the docstring says
+
+    def token(self) -> str:
+        """16 characters of a-z and 0-9."""
+        return "".join(self._random.choices(_TOKEN, k=16))
+
+    def secret(self) -> str:
+        """43 characters of A-Z, a-z and 0-9."""
+        return "".join(self._random.choices(_SECRET, k=43))
+
+    def fraction(self) -> float:
+        """A number from 0 up to, but not including, 1."""
+        return self._random.random()
+
+
+class _Pump:
+    """Gives the messages of a queue to strands, at most so many at once."""
+
+    def __init__(self, queue: MemoryQueue, handle: Callable[[Received], None], most: int) -> None:
+        self._queue = queue
+        self._handle = handle
+        self._free = most
+
+    def next_at(self) -> Instant | None:
+        """When it has something to do; None if it has nothing, or if all of its strands are busy."""
+        return self._queue.next_at() if self._free else None
+
+    def start(self, clock: SimulatedClock) -> None:
+        """Begin to handle the messages that are visible now."""
+        while self._free and (received := self._queue.receive(min(self._free, 10))):
+            self._free -= len(received)
+            for each in received:
+                clock.start(partial(self._handle_one, each))
+
+    def _handle_one(self, received: Received) -> None:
+        try:
+            self._handle(received)
+        finally:
+            self._free += 1
+
+
+class _Timers(Journal):
+    """A journal that keeps nothing, and notes whether a timer was written or a cursor moved."""
+
+    is_changed = True
+
+    def put(self, table: str, pk: str, sk: str, item: str) -> None:
+        """Note that an item was written."""
+        del pk, sk, item
+        self.is_changed |= table == "timers"
+
+
+class Simulation:
+    """An engine in simulated time.
+
+    A tick happens in each minute in which it has something to do. A heartbeat is written before each longer
+    gap, so the stack never seems to have stood still.
+    """
+
+    def __init__(
+        self, clock: SimulatedClock, ids: SeededIds, make_targets: Callable[[Reach, ReadValues], Targets]
+    ) -> None:
+        self._clock = clock
+        self._timers = _Timers()
+        self.engine = Engine(
+            journal=self._timers,
+            clock=clock,
+            ids=ids,
+            make_targets=make_targets,
+            destinations=None,
+            concurrently=clock.concurrently,
+            start=clock.start,
+            failed=lambda _, error: clock.errors.append(error),
+        )
+        engine, queues = self.engine, self.engine.queues
+        self._pumps = (
+            _Pump(queues[DELIVERY_URL], engine.deliver, DELIVERIES_MAX),
+            _Pump(queues[FLOW_URL], engine.work, FLOWS_MAX),
+        )
+        self._ticked_at = self._beaten_at = self._expired_at = clock.now()
+        self._due_at: Instant | None = None
+        self._tick_at: Instant | None = None
+        engine.tick()
+
+    def run(self, until: Instant) -> None:
+        """Let everything happen up to and including that instant.
+
+        Raises the first error of a strand, which may be one of the engine.
+        """
+        clock = self._clock
+        while (at := self._next_at(until)) is not None:
+            clock.move(at)
+            if self._tick_at is not None and self._tick_at <= clock.now():
+                clock.start(self._tick)
+            for each in self._pumps:
+                each.start(clock)
+            clock.run()
+        clock.move(until)
+        self._beat(until)
+
+    def _next_at(self, until: Instant) -> Instant | None:
+        """When something happens next; None if that is after `until`. Sets the instant of the next tick."""
+        coming = [self._clock.next_at(), *(each.next_at() for each in self._pumps)]
+        at = min((each for each in coming if each is not None), default=until + 1)
+        minute = bucket_of(self._ticked_at) + MINUTE_MS
+        self._tick_at = None
+        # What comes before the next minute needs no look at the timers.
+        if at >= minute:
+            if self._timers.is_changed:
+                self._due_at = self.engine.first_due_at()
+                self._timers.is_changed = False
+            if self._due_at is not None:
+                self._tick_at = max(minute, bucket_of(self._due_at))
+                at = min(at, self._tick_at)
+        return at if at <= until else None
+
+    def _tick(self) -> None:
+        now = self._clock.now()
+        self._beat(now - MINUTE_MS)
+        self._ticked_at = self._beaten_at = now
+        if now - self._expired_at >= _EXPIRY_MS:
+            self._expired_at = now
+            self.engine.expire()
+        self.engine.tick()
+
+    def _beat(self, at: Instant) -> None:
+        """Write a heartbeat if the last one is old. A stack in AWS would have ticked in between."""
+        if at - self._beaten_at >= MINUTE_MS:
+            self._beaten_at = at
+            self.engine.stores.leases.beat(Heartbeat(at))

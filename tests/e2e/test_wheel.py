@@ -1,0 +1,76 @@
+"""The wheel alone, in an environment of its own: what a user has who has no clone of the repository."""
+
+import hashlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from infra.dist import SUMS, build
+from infra.local.dev import running
+from infra.local.installed import Installed
+from tests.e2e.test_dev import pasted
+
+from sweephand import __version__
+from sweephand_deploy.build import build as build_zips
+from sweephand_deploy.build import source
+from sweephand_deploy.template import read_template
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `make dist` writes."""
+    folder = tmp_path_factory.mktemp("release")
+    build(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def fresh(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """An environment with the wheel. Each test adds the extra that it needs."""
+    (wheel,) = release.glob("*.whl")
+    environment = Installed(tmp_path_factory.mktemp("fresh") / "environment")
+    environment.install(str(wheel))
+    return environment
+
+
+def test_a_release_has_the_hash_of_each_file(release: Path) -> None:
+    lines = (release / SUMS).read_text("utf-8").splitlines()
+    sums = {name: digest for digest, name in (line.split("  ") for line in lines)}
+    files = {each.name: each.read_bytes() for each in release.iterdir() if each.name != SUMS}
+    assert sums == {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    endings = ("-py3-none-any.whl", ".tar.gz", "-lambda.cdx.json")
+    assert set(sums) == {f"sweephand-{__version__}{ending}" for ending in endings}
+
+
+def test_the_wheel_delivers_after_the_command_that_it_asks_for(fresh: Installed) -> None:
+    done = fresh.run(fresh.sweephand, "dev")
+    assert (done.returncode, done.stdout) == (2, "")
+    (wanted,) = re.findall(r"Install them: pip install '(.*)'\n$", done.stderr)
+    fresh.install(wanted)
+
+    with running(installed=fresh.sweephand) as dev:
+        assert '/inbox/hello  {"hello":"world"}' in pasted(dev)
+        assert "<title>" in dev.client.call("GET", "/console").body
+        assert "<title>" in dev.client.call("GET", "/docs").body
+
+
+def test_the_wheel_packs_the_same_stack_as_the_repository(
+    fresh: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh.install("sweephand[deploy]")
+    monkeypatch.setenv("LAMBDA_PLATFORM", "native")
+    # Its environment has no pip.
+    python = ("env", f"PYTHON={sys.executable}")
+    done = fresh.run(*python, fresh.sweephand, "deploy", "--package", tmp_path / "package")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+    packed = {each.name for each in (tmp_path / "package").iterdir()}
+    template = read_template(source() / "template.yaml")
+    # The packages of this layer take long, and come from the same lock.
+    del template["Resources"]["DependenciesLayer"]
+    (tmp_path / "own").mkdir()
+    own = {each.path.name for each in build_zips(template, tmp_path / "own")}
+    others = sorted(packed - own)
+    assert own < packed
+    assert [each.partition("-")[0] for each in others] == ["DependenciesLayer", "template"]
