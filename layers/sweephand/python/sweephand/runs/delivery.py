@@ -107,8 +107,8 @@ class Delivery(NamedTuple):
     def may_have_place(self) -> bool:
         """Whether the trigger may have a place in the overlap queue of its job, by its read.
 
-        The job of a revision before this one may have limited overlap. If such a trigger left its place
-        behind, it would get another turn when the job limits overlap again, and its record may be gone then.
+        An earlier revision of the job may have limited overlap. When the job limits overlap again, such a
+        trigger would get another turn, and its record may be gone then.
         """
         return self.job.definition.overlap.is_limited or self.message.trigger.rev != self.job.rev
 
