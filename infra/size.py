@@ -58,11 +58,11 @@ CEILINGS: Final = {
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 80.
     "infra": Size(lines=5_900, modules=70, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
-    # Triggers that join an entry take 300 lines, most of them in the models.
+    # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
     # Simulated time and the plugin of pytest have 870 lines of tests. The wheel is tested alone: 80 lines.
     # An account in memory, and what deploys to it: 740.
-    "tests": Size(lines=84_000, modules=735, inner_imports=1),
+    "tests": Size(lines=84_100, modules=735, inner_imports=1),
 }
 
 

@@ -1,16 +1,23 @@
 """Triggers go into a gate's line in few entries, and the deliveries of a turn keep what they refer to."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import count
+from threading import Barrier
 from typing import Any, cast
+from unittest.mock import patch
 
 from tests.fakes.faults import calls_of, failing, killed_at
 from tests.fakes.policies import OTHER, add_policy, nobody_serves, waiting, world_with
 from tests.fakes.world import NOON, World
 
+from sweephand.base.concurrency import Result
 from sweephand.base.errors import StoreError
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import BundleMessage, Trigger, TriggerMessage
+from sweephand.runs.due_queue import Pending
 from sweephand.runs.flow_intake import LineDelivery
 from sweephand.runs.received import Handled, Outcome, OutcomeName, Received
 
@@ -74,6 +81,31 @@ def test_a_bundle_becomes_one_entry_and_comes_again_if_it_can_neither_be_written
     world.announce = lambda _: None
     assert all(each.is_done for each in world.deliver(batch))
     assert [len(entry.messages) for _, entry in world.gate_lines.everything()] == [6]
+
+
+def test_threads_that_begin_at_one_moment_put_the_triggers_of_a_bundle_into_one_entry() -> None:
+    world = world_with()
+    batch = bundle_of(world, 6)
+
+    all_there, calls, work = Barrier(6), count(), Pending.work
+
+    def together(pending: Pending, deadline: int) -> Any:
+        # Each of the six threads has a trigger in hand.
+        if next(calls) < 6:
+            all_there.wait()
+        return work(pending, deadline)
+
+    def in_threads(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+        with ThreadPoolExecutor(len(tasks)) as pool:
+            return list(pool.map(lambda task: task(), tasks))
+
+    writes = Counter[str]()
+    world.announce = lambda call: writes.update([call])
+    with patch.object(Pending, "work", together):
+        handled = world.intake(in_threads).handle(batch, deadline=world.clock.time + 90_000)
+    assert len(handled) == 6
+    assert [len(entry.messages) for _, entry in world.gate_lines.everything()] == [6]
+    assert (writes["before gate_lines.put"], writes["before gate_lines.replace"]) == (1, 0)
 
 
 def test_the_triggers_of_an_entry_that_cannot_be_written_are_sent_again_one_by_one() -> None:

@@ -72,6 +72,8 @@ class ReadGroup:
 
     def __init__(self, first_at: Instant, *, jobs: JobStore, clock: Clock) -> None:
         self.triggers: list[Pending] = []
+        #: The thread that begins several of them at once holds it.
+        self.taking = Lock()
         self._first_at = first_at
         self._jobs = jobs
         self._clock = clock

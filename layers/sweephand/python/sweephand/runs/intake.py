@@ -35,7 +35,7 @@ from sweephand.ports.jobs import JobStore
 from sweephand.ports.queue import Queue
 from sweephand.runs.claims import may_have_been_started
 from sweephand.runs.delivery import Delivery, JobRead, OtherMessage
-from sweephand.runs.due_queue import THREAD_WAIT_MAX_MS, DueQueue, Pending
+from sweephand.runs.due_queue import THREAD_WAIT_MAX_MS, DueQueue, Pending, ReadGroup
 from sweephand.runs.handlers import Handlers, Rare
 from sweephand.runs.received import Handled, Outcome, Received, finished
 
@@ -189,8 +189,7 @@ class Intake:
         def work() -> list[Handled]:
             handled: list[Handled] = []
             for each in queue:
-                if each.begin():
-                    handled += self._handle_begun(each, deadline)
+                handled += self._handle_next(each, deadline)
             return handled
 
         def send_late() -> list[Handled]:
@@ -202,22 +201,27 @@ class Intake:
             tasks[-1] = send_late
         return chain.from_iterable(self._concurrently(tasks))
 
-    def _handle_begun(self, pending: Pending, deadline: Instant) -> list[Handled]:
-        """Handle a message. Triggers of its group under policies go together, in one of these calls."""
+    def _handle_next(self, pending: Pending, deadline: Instant) -> list[Handled]:
+        """Handle a message that no thread has begun.
+
+        Triggers of its group under policies go together, in one of these calls.
+        """
         work = pending.work(deadline)
-        begun = [(pending, work)]
         is_under_policy = isinstance(work, Delivery) and work.goes_into_line
-        if is_under_policy:
-            begun += self._mates(pending, deadline)
+        if is_under_policy and pending.group is not None:
+            # All threads get the reads of a group at one moment. One of them takes all of its triggers.
+            with pending.group.taking:
+                begun = [(pending, work)] if pending.begin() else []
+                begun += self._mates(pending.group, deadline) if begun else []
+        else:
+            begun = [(pending, work)] if pending.begin() else []
         handled: list[Handled] = []
-        reads: dict[JobKey, JobRead] = {}
+        reads = {work.message.trigger.key: work.read for _, work in begun if isinstance(work, Delivery)}
         late: list[Pending] = []
         late_at = self._clock.now() + THREAD_WAIT_MAX_MS
         for each, work in begun:
             if self._clock.now() <= late_at:
                 handled.append(self._handle_one(each.received, work, deadline))
-                if isinstance(work, Delivery):
-                    reads[work.message.trigger.key] = work.read
             else:
                 # Each read of a job takes seconds, and these have no thread of their own.
                 late.append(each)
@@ -282,10 +286,10 @@ class Intake:
         [done] = self._put_into_lines([lined if handled.outcome.name == "kept" else handled])
         return done
 
-    def _mates(self, pending: Pending, deadline: Instant) -> Iterator[tuple[Pending, Delivery]]:
-        """The other triggers of a message's group that go into lines now and that no thread has begun."""
+    def _mates(self, group: ReadGroup, deadline: Instant) -> Iterator[tuple[Pending, Delivery]]:
+        """The other triggers of a group that go into lines now and that no thread has begun."""
         latest = self._clock.now() + GATE_LEAD_MS
-        for each in pending.group.triggers if pending.group is not None else ():
+        for each in group.triggers:
             work = each.work(deadline)
             if not (isinstance(work, Delivery) and work.goes_into_line):
                 continue
