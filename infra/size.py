@@ -62,7 +62,7 @@ CEILINGS: Final = {
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
     # Simulated time and the plugin of pytest have 870 lines of tests. The wheel is tested alone: 80 lines.
     # An account in memory, and what deploys to it: 740.
-    "tests": Size(lines=84_000, modules=735, inner_imports=1),
+    "tests": Size(lines=84_100, modules=735, inner_imports=1),
 }
 
 

@@ -85,7 +85,7 @@ class Plan:
     answer_ms: int = 100
 
     def planned_at(self) -> Sequence[int]:
-        """When each event is due, in the order of their indexes. docs/guide.md has the rule."""
+        """When each event is due, in the order of their indexes. docs/batches.md has the rule."""
         return [self.due_at + index * self.window_ms // self.events for index in range(self.events)]
 
 

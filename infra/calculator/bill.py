@@ -52,7 +52,7 @@ _REQUESTS_OF_SWEEP: Final = 8
 #: Bytes that a client sends to open a TLS connection and to close it, TCP and IP included. It is assumed.
 CONNECTION_BYTES: Final = 1_200
 
-#: How long a record and a completed job are kept by default (docs/guide.md): 30 days, and 7 days after the
+#: How long a record and a completed job are kept by default (docs/jobs.md): 30 days, and 7 days after the
 #: day of retries.
 HISTORY_DAYS: Final = 30
 _JOB_DAYS: Final = 8

@@ -48,7 +48,7 @@ STATS_NAMESPACES: Final = 8
 STATS_READS_OF_HOUR: Final = 240
 _CONSOLE_ASKS_S: Final = 15
 
-#: While the stack is switched off (decision 206), tick receives this many messages of a queue in each minute.
+#: While the stack is switched off (decision 200), tick receives this many messages of a queue in each minute.
 #: It sends them again and removes them, by three requests for ten of them. It goes on for old messages: each
 #: message is old once in four days.
 RENEWED_IN_MINUTE: Final = 100
@@ -95,7 +95,7 @@ def checks(bill: Bill) -> float:
 
 
 def audit(bill: Bill) -> float:
-    """A round of the audit (decision 150) over a million jobs that have few runs a week.
+    """A round of the audit (decision 120) over a million jobs that have few runs a week.
 
     Each step lasts as long as a step may, and the tick that takes it runs in any case.
     """
@@ -118,7 +118,7 @@ _STEP_S: Final = BULK_TIME_LIMIT_MS / 1_000 / BULK_EXAMINED_MAX
 
 
 def stats(bill: Bill, case: Case) -> float:
-    """What counting deliveries (decision 160) adds to a million triggers."""
+    """What counting deliveries adds to a million triggers."""
     of_call = prices.WRITES.of(STATS_WRITES) + prices.GB_SECOND.of(_REQUEST_S * bill.gb("Deliver"))
     return MILLION * bill.polled(case).calls * of_call
 

@@ -9,7 +9,7 @@ from infra.bench import flow_units
 from infra.calculator import bill as bills
 from infra.calculator import chores, pollers, prices
 from infra.calculator.bill import METRICS, OF_AIM, PARTS, Bill, Case, eventbridge, scheduler
-from infra.calculator.prices import MILLION, MONTH_DAYS, MONTH_MINUTES, MONTH_S, by_part, total
+from infra.calculator.prices import MILLION, MONTH_MINUTES, MONTH_S, by_part, total
 
 #: Every case that has a column: triggers a second, and herds that are due at the beginning of each minute.
 CASES: Final = (
@@ -105,7 +105,6 @@ def figures(bill: Bill) -> dict[str, Any]:
         "alarms_of": {each: prices.ALARMS.of(template.alarm_metrics(each)) for each in _OTHER_ALARMS},
         "queues": [_added(bill, queues=queues + more) for more in (1, 2, 3, 4)],
         "snapshots": _added(bill, has_snapshots=True),
-        "snapshots_a_day": _added(bill, has_snapshots=True) / MONTH_DAYS,
         "month": month(bill, 100.0),
         "history": bill.dollars(kept) - bill.dollars(plain),
         "cheaper_from": cheaper_from(bill),
@@ -131,9 +130,8 @@ def figures(bill: Bill) -> dict[str, Any]:
         "poller": prices.POLLER_HOUR * prices.MONTH_HOURS,
         "read_thousand_jobs": prices.READS.of(250),
         "stats_at_20": chores.stats(bill, Case(rate=20.0)),
-        # A million items of 3, 20 and 256 KB: a write unit for each KB, a read unit for each four, with keys.
+        # A million items of 3, 20 and 256 KB: a write unit for each KB, with keys.
         "writes": {units: _cents(prices.WRITES.of(MILLION * units)) for units in (1, 4, 21, 257)},
-        "reads": {units: _cents(prices.READS.of(MILLION * units)) for units in (1, 6, 65)},
     }
 
 

@@ -239,7 +239,7 @@ def _called(begins_at: float, taken: Sequence[_Message], work: Work) -> tuple[fl
 
 
 def woken(herd: int, functions_max: int) -> int:
-    """The functions that are warm when the herd falls due: tick has woken them (decision 039)."""
+    """The functions that are warm when the herd falls due: tick has woken them (decision 036)."""
     needed = min(ceil(herd / DELIVERIES_AT_ONCE), ceil(functions_max / 2), WAKE_UPS_MAX)
     return max(WARM_FUNCTIONS, needed)
 

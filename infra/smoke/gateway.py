@@ -16,7 +16,7 @@ _UNKNOWN = "/v1/namespaces/smoke-gateway/jobs"
 
 @GATEWAY.add("A slash that is encoded in a name is decoded by the gateway, so that no job has such a name.")
 def encoded_slash(stage: Stage) -> str:
-    """As docs/guide.md says: names have no slash."""
+    """As docs/api.md says: names have no slash."""
     status = stage.client.call("PUT", f"{_UNKNOWN}/a%2Fb", b"{}").status
     expect(status == 404, f"answered {status}")  # noqa: PLR2004 - the status that is promised
     return "404"

@@ -10,6 +10,7 @@ from infra.dist import SUMS, build
 from infra.local.dev import running
 from infra.local.installed import Installed
 from tests.e2e.test_dev import pasted
+from tests.unit.docs.blocks import ROOT, blocks
 
 from sweephand import __version__
 from sweephand_deploy.build import build as build_zips
@@ -53,6 +54,17 @@ def test_the_wheel_delivers_after_the_command_that_it_asks_for(fresh: Installed)
         assert '/inbox/hello  {"hello":"world"}' in pasted(dev)
         assert "<title>" in dev.client.call("GET", "/console").body
         assert "<title>" in dev.client.call("GET", "/docs").body
+
+
+def test_the_wheel_tests_consumers_as_its_page_says(fresh: Installed, tmp_path: Path) -> None:
+    fresh.install("sweephand[testing]")
+    for each in blocks(ROOT / "docs" / "testing.md", "python"):
+        (tmp_path / f"test_{each.number}.py").write_text(each.text)
+
+    done = fresh.run(fresh.home / "bin" / "python", "-m", "pytest", "--strict-markers", tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sweephand-" in done.stdout, "pytest lists the plugins of distributions"
 
 
 def test_the_wheel_packs_the_same_stack_as_the_repository(

@@ -1,6 +1,6 @@
 """The switch of the stack. While it is off, batons and guards are kept back, and lost after some time.
 
-Triggers and deadlines are kept (decision 170). Switching on again wakes each gate that a scan finds with a
+Triggers and deadlines are kept. Switching on again wakes each gate that a scan finds with a
 guard.
 """
 

@@ -9,6 +9,10 @@ import pytest
 from infra.local.places import ROOT, SAM
 from tests.template.stack import Stack
 
+from sweephand_deploy import deploy as deploying
+from sweephand_deploy.build import Artifact
+from sweephand_deploy.template import Template, code_folders
+
 
 @pytest.fixture(scope="session")
 def stack() -> Stack:
@@ -22,7 +26,23 @@ def gradual() -> Stack:
     return _transformed({"GradualDeployments": "true"})
 
 
-def _transformed(parameters: dict[str, str]) -> Stack:
+@pytest.fixture
+def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    """What SAM makes of the template that `sweephand deploy --package` writes. Its zips are empty."""
+
+    def empty(template: Template, folder: Path) -> list[Artifact]:
+        artifacts = [Artifact(name, folder / f"{name}-1.zip") for name in code_folders(template)]
+        for each in artifacts:
+            each.path.touch()
+        return artifacts
+
+    monkeypatch.setattr(deploying, "build", empty)
+    deploying.package(tmp_path / "package")
+    (file,) = (tmp_path / "package").glob("template-*.json")
+    return _transformed({"CodeBucket": "my-code", "CodePrefix": "sweephand/"}, file)
+
+
+def _transformed(parameters: dict[str, str], template: Path = ROOT / "template.yaml") -> Stack:
     """SAM's own environment has the translator."""
     transform = Path(__file__).with_name("transform.py")
     if not SAM.exists():
@@ -33,7 +53,7 @@ def _transformed(parameters: dict[str, str]) -> Stack:
     command = [
         str(SAM.with_name("python")),
         str(transform),
-        str(ROOT / "template.yaml"),
+        str(template),
         json.dumps(parameters),
     ]
     done = subprocess.run(  # noqa: S603 - our own script

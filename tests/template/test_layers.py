@@ -1,5 +1,6 @@
 """The layers are built for the Python of the functions, and the bill of materials names what is in them."""
 
+import copy
 import json
 import re
 import subprocess
@@ -20,6 +21,31 @@ def test_a_layer_is_compiled_for_the_version_that_runs_it(stack: Stack, layer: s
     layers = stack.named("AWS::Lambda::LayerVersion").values()
     assert [each["CompatibleRuntimes"] for each in layers] == [[f"python{version}"]] * 2
     assert {stack.properties(f"{name}Function")["Runtime"] for name in FUNCTIONS} == {f"python{version}"}
+
+
+def test_a_package_differs_from_the_template_in_the_places_of_the_code_alone(
+    stack: Stack, packaged: Stack
+) -> None:
+    own = packaged.template["Parameters"].keys() - stack.template["Parameters"].keys()
+    assert own == {"CodeBucket", "CodePrefix"}
+    # The transform puts the values of parameters into functions, and leaves them in layers.
+    key = {"Fn::Sub": "sweephand/TickFunction-1.zip"}
+    assert packaged.properties("TickFunction")["Code"] == {"S3Bucket": "my-code", "S3Key": key}
+    places = [each["Content"] for each in packaged.named("AWS::Lambda::LayerVersion").values()]
+    names = ("SweephandLayer", "DependenciesLayer")
+    keys = [{"Fn::Sub": f"${{CodePrefix}}{name}-1.zip"} for name in names]
+    assert places == [{"S3Bucket": {"Ref": "CodeBucket"}, "S3Key": each} for each in keys]
+    assert without_code(packaged) == without_code(stack)
+
+
+def without_code(stack: Stack) -> str:
+    """The resources without the places of the code, and without the hashes that follow from these."""
+    resources = copy.deepcopy(stack.template["Resources"])
+    for resource in resources.values():
+        for name in ("Code", "Content"):
+            resource.get("Properties", {}).pop(name, None)
+    text = json.dumps(resources, indent=1, sort_keys=True)
+    return re.sub(r"(Layer|FunctionVersion)[0-9a-f]{10}\b", r"\1", text)
 
 
 TOOL: Final = LOCAL / "venvs" / "sbom" / "bin" / "cyclonedx-py"

@@ -24,9 +24,11 @@ def transform(path: Path, parameters: dict[str, str]) -> dict[str, object]:
     """The CloudFormation template that the SAM template stands for. Other parameters have their defaults."""
     template = yaml_parse(path.read_text(encoding="utf-8"))
     for resource in template["Resources"].values():
+        properties = resource.get("Properties", {})
         for name in ("CodeUri", "ContentUri"):
-            if name in resource.get("Properties", {}):
-                resource["Properties"][name] = _UPLOADED
+            # The template of a package names a bucket and a key already.
+            if isinstance(properties.get(name), str):
+                properties[name] = _UPLOADED
     translator = Translator(None, Parser(), boto_session=boto3.Session(region_name="eu-central-1"))
     translated: dict[str, object] = translator.translate(template, parameters)
     return translated

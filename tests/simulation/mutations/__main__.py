@@ -1,21 +1,40 @@
-"""`python -m tests.simulation.mutations [NAME …]`: print which seed catches each mutation, as a table.
+"""`python -m tests.simulation.mutations`: print what catches each mutation of both simulators, as tables.
 
-The search begins at seed 0, and the seeds that it finds are kept for the tests. A mutation that another
-protection masks runs on some seeds, and the table shows what it costs instead. A mutation that a unit test
-shows is left out.
+`--search [NAME …]` searches again, for those mutations or for all. The search begins at the first seed of a
+mutation, and keeps the seed that it finds for the tests. A mutation that another protection masks runs on
+some seeds, and the table shows what it costs instead. A mutation that a unit test shows is left out.
 """
 
 import sys
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from multiprocessing import get_context
 
 from tests.simulation.mutations.search import MUTATIONS, keep
-from tests.simulation.mutations.table import CAUGHT_HEAD, MASKED_HEAD, caught, caught_row, masked_row
+from tests.simulation.mutations.table import (
+    CAUGHT_HEAD,
+    MASKED_HEAD,
+    caught,
+    caught_row,
+    known_tables,
+    masked_row,
+)
 
 _PROCESSES = 2
 
 
-def main(names: Sequence[str]) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print what is known, or search."""
+    parser = ArgumentParser(prog="python -m tests.simulation.mutations", description=__doc__)
+    parser.add_argument("--search", nargs="*", metavar="NAME", help="search again, for these or for all")
+    asked = parser.parse_args(arguments)
+    if asked.search is None:
+        print(known_tables())
+    else:
+        search(asked.search)
+
+
+def search(names: Sequence[str]) -> None:
     """Print the table at the end. Print each row on standard error when it is found."""
     chosen = list(names) or list(MUTATIONS)
     harmful = [
@@ -28,7 +47,7 @@ def main(names: Sequence[str]) -> None:
             rows[name] = caught_row(name, found)
             print(rows[name], file=sys.stderr, flush=True)
             if found is not None:
-                keep({name: found.seed})
+                keep({name: found})
         for name, row in pool.imap_unordered(masked_row, masked):
             rows[name] = row
             print(row, file=sys.stderr, flush=True)
@@ -39,4 +58,4 @@ def main(names: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

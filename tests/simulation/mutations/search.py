@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
 from typing import Final
@@ -97,7 +97,7 @@ __all__ = [
 #: After this many seeds without a complaint, a mutation counts as not caught.
 SEEDS_MAX: Final = 2_000
 
-#: The seeds that `python -m tests.simulation.mutations` found, so that a test need not search.
+#: What `python -m tests.simulation.mutations --search` found, so that a test need not search.
 KNOWN: Final = Path(__file__).with_name("caught.json")
 
 #: The errors of a mutation that does not fit the code any more. A complaint about them proves nothing.
@@ -120,16 +120,15 @@ class Cost:
     late_s: float
 
 
-def known() -> dict[str, int]:
-    """Return the seed that caught each mutation in the last search."""
-    found: dict[str, int] = json.loads(KNOWN.read_text()) if KNOWN.exists() else {}
-    return found
+def known() -> dict[str, Caught]:
+    """Return the seed that caught each mutation in the last search, and its complaint."""
+    return {name: Caught(**each) for name, each in json.loads(KNOWN.read_text("utf-8")).items()}
 
 
-def keep(found: dict[str, int]) -> None:
-    """Keep those seeds, and the known ones of the other mutations."""
-    still = {name: seed for name, seed in (known() | found).items() if name in MUTATIONS}
-    KNOWN.write_text(json.dumps(still, indent=2, sort_keys=True) + "\n")
+def keep(found: dict[str, Caught]) -> None:
+    """Keep what was found, and what is known of the other mutations."""
+    still = {name: asdict(each) for name, each in sorted((known() | found).items()) if name in MUTATIONS}
+    KNOWN.write_text(json.dumps(still, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
 def run_with(mutation: Mutation, seed: int) -> Result:

@@ -1,17 +1,36 @@
-"""The rows of the table of mutations: the seed that catches one, or the cost of a masked one."""
+"""The tables of mutations: the seed or the test that catches each, or what masks it."""
 
 from typing import Final
 
-from tests.simulation.mutations.search import MUTATIONS, Caught, catch, cost, run_with
+from tests.simulation.flow.caught import CAUGHT, SHOWN
+from tests.simulation.mutations.search import MUTATIONS, Caught, catch, cost, known, run_with
 from tests.simulation.simulation import run
 
-CAUGHT_HEAD: Final = "| mutation | first seed | its complaint |\n|---|---|---|"
+CAUGHT_HEAD: Final = "| mutation | what catches it | its complaint |\n|---|---|---|"
 MASKED_HEAD: Final = "| masked mutation | by what | what it costs instead |\n|---|---|---|"
+_KNOWN_MASKED_HEAD: Final = "| masked mutation | by what |\n|---|---|"
+_GATES_HEAD: Final = "| mutation of gates | what catches it |\n|---|---|"
 
 #: On this number of seeds, from its first one on, a masked mutation is compared with whole code.
 COMPARED: Final = 40
 
 _COMPLAINT_LENGTH_MAX: Final = 160
+
+
+def known_tables() -> str:
+    """Return a row for each mutation of both simulators, by the last search."""
+    found = known()
+    caught, masked = [CAUGHT_HEAD], [_KNOWN_MASKED_HEAD]
+    for name, each in MUTATIONS.items():
+        if each.masked_by is not None:
+            masked.append(f"| {each.says} | {each.masked_by} |")
+        elif each.shown_by is not None:
+            caught.append(f"| {each.says} | `{each.shown_by}` | |")
+        else:
+            caught.append(caught_row(name, found[name]))
+    gates = [_GATES_HEAD, *(f"| {name} | {seed.kind} seed {seed.number} |" for name, seed in CAUGHT.items())]
+    gates += [f"| {name} | `{shown.test.__name__}` |" for name, shown in SHOWN.items()]
+    return "\n".join([*caught, "", *masked, "", *gates])
 
 
 def caught(name: str) -> tuple[str, Caught | None]:
@@ -27,7 +46,7 @@ def caught_row(name: str, found: Caught | None) -> str:
     complaint = found.complaint.replace("|", "\\|")
     if len(complaint) > _COMPLAINT_LENGTH_MAX:
         complaint = complaint[:_COMPLAINT_LENGTH_MAX] + " …"
-    return f"| {says} | {found.seed} | {complaint} |"
+    return f"| {says} | seed {found.seed} | {complaint} |"
 
 
 def masked_row(name: str) -> tuple[str, str]:

@@ -33,7 +33,7 @@ def test_a_mutation_turns_a_seed_red(name: str) -> None:
     # First the seed that is known to catch it. If seeds have changed since, then all seeds that the search
     # may take.
     all_seeds = range(mutation.first, mutation.first + SEEDS_MAX)
-    seeds = chain(filter(None, [known().get(name)]), all_seeds)
+    seeds = chain((each.seed for each in [known().get(name)] if each), all_seeds)
     assert catch(mutation, seeds) is not None, mutation.says
 
 

@@ -83,7 +83,7 @@ def _is_owed(tale: Tale, life: Life, stored: RunStored) -> bool:
 def what_is_asked_for_again_arrives(tale: Tale) -> Iterator[str]:
     """A FIFO queue delivers an attempt after one that its consumer could report on, and one of a redrive.
 
-    In other cases a message that the queue has taken has succeeded (decision 013). Another attempt is then
+    In other cases a message that the queue has taken has succeeded. Another attempt is then
     made only because an answer was lost or a copy of the attempt was refused, and the queue may drop it. The
     same attempt may be sent twice. An update may have given the job a queue instead of a consumer that
     reports. Then the trigger may come again under the new revision, with its first attempt. The queue may

@@ -16,7 +16,7 @@ from tests.simulation.traces.trace import Mishap, Requested, RunStored, Told, Wr
 #: The states in which a run is over.
 OVER = {"succeeded", "failed", "skipped", "cancelled"}
 
-#: The states that a chain follows, by its `when` (guide.md, "Notifications and chains").
+#: The states that a chain follows, by its `when` (docs/notifications.md).
 WHEN = {"succeeded": {"succeeded"}, "failed": {"failed"}, "always": OVER}
 
 #: How long before the end of its run the job may have been read by the function that notifies.

@@ -135,7 +135,7 @@ def _may_be_deleted(life: Life, at: int) -> bool:
 def _has_expired_since(life: Life, at: int) -> bool:
     """Whether the job was there, and had an end.
 
-    When it is gone, its changes do not tell this end from a deletion that failed (decision 010).
+    When it is gone, its changes do not tell this end from a deletion that failed (decision 002).
     """
     return life.writes[0].at < at and life.writes[-1].expires_at is not None
 

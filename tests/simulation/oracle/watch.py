@@ -11,7 +11,7 @@ from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.rare_events import Alerted
 from tests.simulation.traces.trace import Buried, RunStored
 
-#: Deadlines of one clock hour share an alert (guide.md, "The watch on a job").
+#: Deadlines of one clock hour share an alert (docs/watch.md).
 WINDOW_MS: Final = 3_600_000
 
 #: A check comes up to a minute after the deadline, where `alertAfter` is ten minutes or less. It then waits 5

@@ -17,7 +17,7 @@ from sweephand.model.attempt import Attempt
 #: How long a connection normally takes. A slow one takes up to its target's time-out.
 _CONNECT_MS_MAX: Final = 30
 
-#: The time-out of a target that names none (guide.md).
+#: The time-out of a target that names none (docs/targets/http.md).
 _TIMEOUT_DEFAULT: Final = "15s"
 
 #: Each number picks one of the independent chances of a connection.

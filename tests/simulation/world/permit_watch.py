@@ -188,6 +188,6 @@ class QuotaWatch:
     def deleted_again(self) -> None:
         """A deletion met a job that was deleted already, and gives the job's place back once more.
 
-        Docs say so (decision 048). The next count corrects that, which this watch does not see.
+        Docs say so (decision 045). The next count corrects that, which this watch does not see.
         """
         self._freed_twice += 1

@@ -1,4 +1,4 @@
-"""The watch over stored jobs allows one job too many where decision 048 says so, and nowhere else."""
+"""The watch over stored jobs allows one job too many where decision 045 says so, and nowhere else."""
 
 from dataclasses import replace
 

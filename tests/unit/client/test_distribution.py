@@ -6,7 +6,7 @@ import sys
 import sysconfig
 import tarfile
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from email.parser import Parser
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
@@ -25,11 +25,11 @@ DEPLOY: Final = ROOT / "client" / "sweephand_deploy"
 ENGINE: Final = ROOT / "client" / "sweephand_engine"
 PACKAGE: Final = ROOT / "layers" / "sweephand" / "python" / "sweephand"
 
-#: What only the plugin of pytest imports.
-OF_TESTS: Final = {"greenlet", "pytest", "time-machine"}
-
 #: The distributions that another one brings along, because its callers use them too.
 BROUGHT_ALONG: Final = {"botocore": "boto3", "pydantic-core": "pydantic", "typing-extensions": "pydantic"}
+
+#: What only tests of consumers run.
+OF_TESTS: Final = {*(ENGINE / "testing").rglob("*.py"), ENGINE / "pytest_plugin.py"}
 
 
 def run(home: Path, *words: str | Path) -> str:
@@ -126,23 +126,31 @@ def test_the_locked_versions_are_among_those_that_the_wheel_asks_for(
 
 
 def test_the_base_asks_for_each_package_that_the_client_imports(requirements: Sequence[Requirement]) -> None:
-    assert set(imported(CLIENT)) == asked(requirements, "")
+    assert set(imported(CLIENT.rglob("*.py"))) == asked(requirements, "")
     assert asked(requirements, "iam") == {"botocore"}, "it is imported only where it is asked for"
 
 
 def test_the_extra_of_what_deploys_asks_for_each_other_package_that_it_imports(
     requirements: Sequence[Requirement],
 ) -> None:
-    needed = {BROUGHT_ALONG.get(each, each) for each in imported(DEPLOY)}
+    needed = {BROUGHT_ALONG.get(each, each) for each in imported(DEPLOY.rglob("*.py"))}
     assert needed - asked(requirements, "") == asked(requirements, "deploy")
 
 
 def test_the_extra_of_the_engine_asks_for_each_other_package_that_it_imports(
     requirements: Sequence[Requirement],
 ) -> None:
-    needed = {BROUGHT_ALONG.get(each, each) for each in (*imported(ENGINE), *imported(PACKAGE))}
-    assert needed - asked(requirements, "") == asked(requirements, "testing")
-    assert asked(requirements, "testing") - asked(requirements, "dev") == OF_TESTS
+    modules = {*ENGINE.rglob("*.py"), *PACKAGE.rglob("*.py")} - OF_TESTS
+    needed = {BROUGHT_ALONG.get(each, each) for each in imported(modules)}
+    assert needed - asked(requirements, "") == asked(requirements, "dev")
+
+
+def test_the_extra_of_tests_asks_for_each_other_package_that_they_import(
+    requirements: Sequence[Requirement],
+) -> None:
+    needed = {BROUGHT_ALONG.get(each, each) for each in imported(OF_TESTS)}
+    others = asked(requirements, "dev")
+    assert needed - asked(requirements, "") - others == asked(requirements, "testing") - others
 
 
 @pytest.mark.parametrize("folder", [CLIENT, DEPLOY, ENGINE], ids=lambda path: path.name)
@@ -151,11 +159,11 @@ def test_a_module_has_at_most_400_lines(folder: Path) -> None:
     assert {path: count for path, count in lines.items() if count > 400} == {}
 
 
-def imported(folder: Path) -> Iterator[str]:
-    """The distribution of each module that a package imports, beside its own and Python's."""
+def imported(paths: Iterable[Path]) -> Iterator[str]:
+    """The distribution of each module that files of the wheel import, beside its own and Python's."""
     distributions = packages_distributions()
     known = {CLIENT.name, DEPLOY.name, ENGINE.name, PACKAGE.name, *sys.stdlib_module_names}
-    for path in folder.rglob("*.py"):
+    for path in paths:
         for name in modules_of(ast.parse(path.read_text("utf-8"))):
             if name not in known:
                 yield distributions[name][0].lower().replace("_", "-")

@@ -75,7 +75,8 @@ def test_the_requests_of_the_pages_are_found() -> None:
     assert found["README"] >= 3
     assert found["quickstart"] >= 7
     assert found["crontab"] >= 5
-    assert found["guide"] >= 2
+    assert found["keys"] >= 3
+    assert found["runs"] >= 4
 
 
 def test_the_api_accepts_every_job_of_the_page_about_crontabs() -> None:

@@ -50,7 +50,7 @@ _SUBSTITUTED: Final = re.compile(r"\$\(((?:[^()]|\([^()]*\))*)\)")
 
 #: Options of the AWS CLI itself, and names of commands that it has besides the operations of a service.
 OF_THE_CLI: Final = {"--query", "--output", "--cli-binary-format", "--endpoint-url", "--zip-file"}
-CUSTOM: Final = {("s3", "rb")}
+CUSTOM: Final = {("s3", "rb"), ("logs", "tail")}
 
 #: Options that the AWS CLI renames, since it has an option of its own with that name.
 RENAMED: Final = {"--notification-endpoint": "--endpoint"}

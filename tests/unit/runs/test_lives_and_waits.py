@@ -72,7 +72,7 @@ NOT_LIMITED: Final = Never("only a first attempt waits for a slot, and it has no
 
 
 OFF: Final = Never("DynamoDB removes nothing from the second day off on (TimeOff)")
-DATA_WHILE_OFF: Final = Open("docs/decisions/206-nothing-expires-while-a-stack-is-off.md")
+DATA_WHILE_OFF: Final = Open(_SAID_IN)
 
 
 #: How long the record of a run that is over is kept at least.

@@ -10,7 +10,7 @@ from tests.unit.web.tenants.town import OURS, Tenant, Town, town_for
 from sweephand.model.api_key import ROLES
 
 #: The calls that need neither key nor token. A call that is to be open has to be added here, and to the
-#: section "Keys and roles" of docs/guide.md.
+#: page docs/keys.md.
 OPEN: Final = {
     "GET /v1/health",
     "GET /v1/openapi.json",

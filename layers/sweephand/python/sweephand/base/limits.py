@@ -118,7 +118,7 @@ REDRIVES_KEPT: Final = 10
 #: Triggers of one backfill. Each trigger is a message and a delivery.
 BACKFILL_TRIGGERS_MAX: Final = 100_000
 #: Keys that one list for an admin of a namespace examines. All keys of a stack lie in one partition, which
-#: the authorizer reads too. As many lists as the gateway lets through must leave it room (decision 070).
+#: the authorizer reads too. As many lists as the gateway lets through must leave it room (decision 060).
 KEYS_EXAMINED_MAX: Final = 1_000
 #: Jobs or runs that one bulk call examines.
 BULK_EXAMINED_MAX: Final = 1_000

@@ -95,8 +95,8 @@ PENDING_MAX_MS: Final = 60 * MINUTE_MS
 #: while. A job is kept for this long after its last expected attempt.
 ATTEMPT_DELAY_MAX_MS: Final = 60 * MINUTE_MS
 
-#: A later attempt may begin this long after `maxAge`. The last attempt can be planned for the very end of it
-#: (decision 020). A queue or a timer brings it a few seconds later.
+#: A later attempt may begin this long after `maxAge`. The last attempt is planned for the very end of it if a
+#: consumer's `Retry-After` lies beyond that. A queue or a timer brings it a few seconds later.
 MAX_AGE_GRACE_MS: Final = MINUTE_MS
 
 #: What deliveries counted is kept for this long.

@@ -200,7 +200,7 @@ def order_of(attempt: Attempt) -> dict[str, str]:
 
     The id is the trigger's, so that a retry is no second message: what was taken has succeeded. For an
     attempt that must be new, the attempt's number follows the id. Otherwise AWS would drop the attempt within
-    five minutes of the one before, and report success (decisions 013 and 022).
+    five minutes of the one before, and report success.
     """
     return {
         "MessageGroupId": attempt.spec.get("messageGroupId") or group_id(attempt.trigger.key),

@@ -45,7 +45,7 @@ class PayloadAudit:
     DynamoDB removes expired jobs by their time to live, and calls no function when it does.
 
     The audit also moves payloads that lie elsewhere to the place to which new payloads are written (decision
-    058). That is the first of `places`.
+    004). That is the first of `places`.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ HEARTBEAT_TIMEOUT_DEFAULT_MS: Final = 5 * MINUTE_MS
 MAX_RUN_TIME_DEFAULT_MS: Final = 24 * HOUR_MS
 RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
 #: SQS delivers the message of a crashed function again after minutes. If another job had taken the name by
-#: then, the trigger would be lost. So a name stays taken for longer than that (decision 035).
+#: then, the trigger would be lost. So a name stays taken for longer than that.
 RETENTION_MIN_MS: Final = HOUR_MS
 
 

@@ -30,7 +30,7 @@ class NamespaceLimits(NamedTuple):
 class NamespaceDefaults(NamedTuple):
     """What jobs of a namespace have that do not say it themselves, as an admin wrote it. None: no default.
 
-    `target` is read at each delivery, and `retry` is copied into a job that is written (decision 056).
+    `target` is read at each delivery, and `retry` is copied into a job that is written (decision 080).
     """
 
     target: Mapping[str, Any] | None = None

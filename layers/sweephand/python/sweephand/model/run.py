@@ -225,7 +225,7 @@ class Flag(NamedTuple):
     """One flag: the job and the name of a run, and until when the flag is kept (None: for ever).
 
     A flag is written before the state that it announces, and is never removed. So it says nothing about the
-    state of its run: whoever reads it reads the run too (decision 130).
+    state of its run: whoever reads it reads the run too (decision 110).
     """
 
     key: JobKey

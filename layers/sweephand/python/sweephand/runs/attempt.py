@@ -256,7 +256,7 @@ def _needs_another_attempt(latest: Job, job: Job, run_token: str | None, permit:
 
 
 def _must_be_new(message: TriggerMessage, run_token: str | None) -> bool:
-    """Whether a FIFO queue must take this attempt as a new message (decision 022).
+    """Whether a FIFO queue must take this attempt as a new message.
 
     It must if this attempt has a token of its own, or if the consumer could report that an earlier attempt
     failed. It also must if a person redrove the run. In all other cases only Sweephand counted the earlier

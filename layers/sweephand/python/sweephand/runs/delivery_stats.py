@@ -1,4 +1,4 @@
-"""What deliveries did: counting it once for each call of a function, and reading it (decision 160)."""
+"""What deliveries did: counting it once for each call of a function, and reading it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

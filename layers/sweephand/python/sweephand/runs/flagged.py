@@ -1,4 +1,4 @@
-"""Writing a flag before each record of a run that did not simply succeed (decision 130)."""
+"""Writing a flag before each record of a run that did not simply succeed (decision 110)."""
 
 from collections.abc import Sequence
 from typing import Final

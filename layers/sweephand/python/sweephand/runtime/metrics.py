@@ -1,7 +1,8 @@
 """The metrics of a call, written as members of its log line in CloudWatch's embedded metric format.
 
-The format is that of CloudWatch's "Embedded metric format specification". Decision 100 says why a call has
-one line for both, and which metrics a stack has by default.
+The format is that of CloudWatch's "Embedded metric format specification". A call has one line for both, which
+Powertools' `Metrics` cannot write. CloudWatch bills a metric for the hours in which it has values. So a stack
+has by default only those that its alarms read.
 """
 
 import json

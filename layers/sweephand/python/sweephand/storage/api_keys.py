@@ -1,6 +1,6 @@
 """How API keys are stored in the Jobs table: hashed, in one partition that lists them all.
 
-Each family of keys has a partition with the keys that it made (decision 195).
+Each family of keys has a partition with the keys that it made (decision 060).
 """
 
 from collections.abc import Sequence

@@ -65,7 +65,7 @@ class Item(AttributeContainer):
     """One item of either table. DynamoDB's time to live removes the item after `expires_at`.
 
     It derives from the base class of pynamodb's Model. Model adds a connection of its own, which nothing here
-    uses, and importing that took 3% of a function's start (decision 034).
+    uses, and importing that took 3% of a function's start.
     """
 
     pk = UnicodeAttribute(hash_key=True)
@@ -78,7 +78,7 @@ class Item(AttributeContainer):
         An attribute that is None or missing is not stored.
         """
         # pynamodb's own constructor sets each attribute through its descriptor, which takes several times as
-        # long (decision 034).
+        # long (decision 006).
         self.attribute_values = {"pk": pk, "sk": sk, **values}
 
     @classmethod
@@ -87,7 +87,7 @@ class Item(AttributeContainer):
 
         The result can be read like an item but not written. pynamodb's own `from_raw_data` asks each
         attribute for its type several times. That took a tenth of the delivery function's time (decision
-        034).
+        006).
         """
         by_stored_name, absent = _forms_by_stored_name(cls)
         values = dict(absent)

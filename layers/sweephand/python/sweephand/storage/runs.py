@@ -2,7 +2,7 @@
 
 A partition of DynamoDB takes 1,000 writes a second, and a batch may end many more runs. So the runs of a
 batch are spread over 16 partitions by their index. Runs with index 0, which are all runs of a job without
-batches, have a partition of their own (decision 185). The flags of a namespace are spread over 16 partitions
+batches, have a partition of their own (decision 042). The flags of a namespace are spread over 16 partitions
 too.
 """
 
@@ -175,7 +175,7 @@ class _Condition(NamedTuple):
     """The condition of a write as an expression of DynamoDB.
 
     It is written here and not by pynamodb, which makes an object for each operand and takes several times as
-    long (decision 034). With history, each delivery writes at least one such condition.
+    long (decision 006). With history, each delivery writes at least one such condition.
     """
 
     condition: WriteCondition

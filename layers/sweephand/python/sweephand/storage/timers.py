@@ -175,7 +175,7 @@ def _differences(values: Sequence[int]) -> list[int]:
 #: The newest version of an item that this code reads. It is raised for a new kind of timer, and when the
 #: meaning of an attribute changes. An item has its version in the attribute `v`, and one without it is of
 #: version 1. A version that is older than an item copies the item ahead, unread, until a newer version runs
-#: again (decision 024).
+#: again (decision 037).
 VERSION: Final = 1
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))

@@ -1,7 +1,7 @@
 """The target type `default`: the default target of the job's namespace, or a path below its URL.
 
 The delivery function replaces such a target by what it stands for (`resolved`). So a new default reaches
-every job of the namespace (decision 056).
+every job of the namespace (decision 080).
 """
 
 import re

@@ -13,7 +13,7 @@ from sweephand.model.trigger import BundleMessage, DeadlineMessage, Message, Rea
 from sweephand.model.wire import fits_bundle
 
 #: A call takes up to ten bundles. So it delivers up to a hundred triggers, in four rounds of its 32 threads
-#: (decision 041).
+#: (decision 036).
 BUNDLE_TRIGGERS_MAX: Final = 10
 
 

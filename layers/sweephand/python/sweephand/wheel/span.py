@@ -24,7 +24,7 @@ WALK_MAX: Final = 64
 PUT_OFF_MS: Final = 5 * MINUTE_MS
 
 #: A timer keeps its first judgement until it was put off by more than this. A fault that lasts longer is an
-#: outage, about which `catchup` decides (decision 201).
+#: outage, about which `catchup` decides (decision 037).
 JUDGEMENT_KEPT_MS: Final = 3 * PUT_OFF_MS
 
 

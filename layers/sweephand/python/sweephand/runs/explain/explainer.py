@@ -52,7 +52,7 @@ from sweephand.runs.explain.of_run import (
 )
 from sweephand.runs.job_walk import runs_before
 
-#: In this order (docs/guide.md): the job, its pauses, its schedule, the run, and what holds the trigger back.
+#: In this order (docs/runs.md): the job, its pauses, its schedule, the run, and what holds the trigger back.
 _CHECKS: Final[Sequence[Callable[[Facts], Explanation | None]]] = (
     expired,
     absent,

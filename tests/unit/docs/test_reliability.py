@@ -1,0 +1,31 @@
+"""docs/reliability.md names checks of the oracle that there are, and the worlds that `make verify` runs."""
+
+import re
+from typing import Final
+
+from infra.local.places import ROOT
+from tests.simulation.oracle.oracle import CHECKS
+from tests.unit.simulation.test_verify import listed
+
+PAGE: Final = (ROOT / "docs" / "reliability.md").read_text("utf-8")
+
+
+def section(heading: str) -> str:
+    """The text below a heading, up to the next one."""
+    return PAGE.partition(f"\n{heading}\n")[2].partition("\n#")[0]
+
+
+def test_each_promise_names_checks_that_there_are() -> None:
+    checks = {f"{each.__module__.rpartition('.')[2]}.{each.__name__}" for each in CHECKS}
+    table = section("## The promises").partition("\n\nThese promises")[0]
+    _, *rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| ")]
+    assert rows
+    for promise, named, _ in rows:
+        found = re.findall(r"`(\w+\.\w+)`", named)
+        assert found, promise
+        assert set(found) <= checks, promise
+
+
+def test_the_table_of_worlds_is_that_of_the_long_proofs() -> None:
+    firsts = re.findall(r"^\| (\d+) \|", section("### The simulator"), re.MULTILINE)
+    assert firsts == listed("WORLDS")
