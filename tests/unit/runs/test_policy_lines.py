@@ -87,7 +87,7 @@ def test_threads_that_begin_at_one_moment_put_the_triggers_of_a_bundle_into_one_
     world = world_with()
     batch = bundle_of(world, 6)
 
-    all_there, calls, work = Barrier(6), count(), Pending.work
+    all_there, calls, work = Barrier(6, timeout=60), count(), Pending.work
 
     def together(pending: Pending, deadline: int) -> Any:
         # Each of the six threads has a trigger in hand.
