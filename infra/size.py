@@ -48,7 +48,7 @@ CEILINGS: Final = {
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
-    "deploy": Size(lines=610, modules=10, inner_imports=0),
+    "deploy": Size(lines=612, modules=10, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
     # Its threads are a module of their own, since simulated time has none.
     # Simulated time and the plugin of pytest take 980 lines. The plugin imports them when a test uses it.

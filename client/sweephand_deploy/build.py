@@ -70,7 +70,10 @@ def _made(name: str, named: str, work: Path) -> Path:
         shutil.copytree(_package(), copied / "python" / _PACKAGE)
     # An environment that uv has made has no pip.
     python = sys.executable if find_spec("pip") else "python3"
-    given = {"PYTHON": python, **os.environ, "ARTIFACTS_DIR": str(built)}
+    # A make that runs this command has options of its own for the makes below it.
+    of_make = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    own = {name: value for name, value in os.environ.items() if name not in of_make}
+    given = {"PYTHON": python, **own, "ARTIFACTS_DIR": str(built)}
     try:
         done = subprocess.run(  # noqa: S603 - our own Makefile
             ["make", f"build-{name}"],  # noqa: S607 - the one of this machine

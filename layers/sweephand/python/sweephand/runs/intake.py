@@ -216,12 +216,14 @@ class Intake:
         else:
             begun = [(pending, work)] if pending.begin() else []
         handled: list[Handled] = []
-        reads = {work.message.trigger.key: work.read for _, work in begun if isinstance(work, Delivery)}
+        reads: dict[JobKey, JobRead] = {}
         late: list[Pending] = []
         late_at = self._clock.now() + THREAD_WAIT_MAX_MS
         for each, work in begun:
             if self._clock.now() <= late_at:
                 handled.append(self._handle_one(each.received, work, deadline))
+                if isinstance(work, Delivery):
+                    reads[work.message.trigger.key] = work.read
             else:
                 # Each read of a job takes seconds, and these have no thread of their own.
                 late.append(each)
