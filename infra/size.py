@@ -42,7 +42,7 @@ class Size(NamedTuple):
 CEILINGS: Final = {
     # Policies that pause take 160 lines, limits for each key 420, slots that are taken at once 270, and
     # breakers 300.
-    "package": Size(lines=30_650, modules=296, inner_imports=31),
+    "package": Size(lines=30_655, modules=296, inner_imports=31),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95.
     "client": Size(lines=4_245, modules=44, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.

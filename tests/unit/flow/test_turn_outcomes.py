@@ -7,6 +7,7 @@ from tests.unit.flow.scene import flow, triggers
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import HOLDER_MS
 from sweephand.flow.permit import Permit
+from sweephand.flow.turn import TURN_MS
 from sweephand.model.policy import PermitName, PolicyKey, Rate
 from sweephand.model.trigger import LineWait, TriggerMessage
 
@@ -31,6 +32,30 @@ def test_a_trigger_that_has_to_wait_elsewhere_stands_there_before_its_entry_goes
     assert found.index("lines.put") < found.index("consumer.flush")
     [(name, entry)] = scene.lines.everything()
     assert (name.policy, entry.priority, entry.messages) == (OTHER, "high", (waits,))
+
+
+def test_a_trigger_that_waits_elsewhere_stands_there_before_its_entry_loses_what_has_not_begun() -> None:
+    scene = flow()
+    scene.put(*triggers(4))
+    waits = trigger_message(NOON + 60_000, attempt=2)
+    elsewhere: list[bool] = []
+
+    def look(call: str) -> None:
+        if call == "after lines.replace":
+            elsewhere.append(any(name.policy == OTHER for name, _ in scene.lines.everything()))
+
+    def during(message: TriggerMessage, _: Permit) -> bool | LineWait:
+        if message.trigger.due_at == NOON:
+            return LineWait(OTHER, "high", waits, job().definition)
+        scene.clock.time += TURN_MS
+        scene.announce = look
+        scene.others_work()
+        return True
+
+    scene.during = during
+    scene.handle()
+    assert len(elsewhere) >= 2, "the entry shrinks while a request is open, and goes after it"
+    assert all(elsewhere)
 
 
 def test_a_request_whose_connection_outlasts_a_pause_does_not_leave_and_its_trigger_waits() -> None:

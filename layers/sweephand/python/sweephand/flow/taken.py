@@ -19,7 +19,7 @@ class TakenEntry:
         self.left = dict(enumerate(entry.messages))
         #: The numbers of those that a thread of this function has begun.
         self.begun: set[int] = set()
-        #: Those that were settled and have to wait in a line, this one or another.
+        #: Those that were settled and have to wait in a line, this one or another, and are not written there.
         self.waits: list[LineWait] = []
         #: Whether a thread writes its parts now. Nobody may delete it meanwhile.
         self.is_split = False
@@ -28,6 +28,11 @@ class TakenEntry:
     def unbegun(self) -> Sequence[TriggerMessage]:
         """The triggers that nobody has begun."""
         return [message for number, message in self.left.items() if number not in self.begun]
+
+    def move_waits(self) -> Sequence[LineWait]:
+        """Those that are to be written where they have to wait. The entry forgets them."""
+        waits, self.waits = self.waits, []
+        return waits
 
 
 class TakenTrigger(NamedTuple):

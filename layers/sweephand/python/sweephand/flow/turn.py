@@ -16,7 +16,7 @@ from sweephand.flow.gates import Gates
 from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.leasing import ENTRIES_READ, Leasing
 from sweephand.flow.permit import Permit
-from sweephand.flow.taken import LeftEntry, TakenEntries, TakenEntry, TakenTrigger
+from sweephand.flow.taken import LeftEntry, TakenEntries, TakenTrigger
 from sweephand.flow.tokens import Tokens
 from sweephand.model.gate import server_slots_of
 from sweephand.model.gate_line import entries_of
@@ -205,18 +205,18 @@ class Turn:
             self._taken.over.clear()
         if not over:
             return False
-        self._write_waits(over)
+        waits = [wait for taken in over for wait in taken.move_waits()]
+        self._write_waits(waits, "+".join(taken.entry.token for taken in over))
         replace = self._gates.lines.replace
         self._together([partial(replace, taken.line, taken.entry, None) for taken in over])
         return True
 
-    def _write_waits(self, entries: Sequence[TakenEntry]) -> None:
-        """Write the triggers of these entries that wait elsewhere, before the line forgets them."""
-        waits: dict[tuple[PolicyKey, Priority], list[LineWait]] = defaultdict(list)
-        for wait in (wait for taken in entries for wait in taken.waits):
-            waits[wait.policy, wait.priority].append(wait)
-        source = "+".join(taken.entry.token for taken in entries)
-        for (key, priority), some in waits.items():
+    def _write_waits(self, waits: Sequence[LineWait], source: str) -> None:
+        """Write triggers that wait elsewhere, before the line forgets the entries of these tokens."""
+        lines: dict[tuple[PolicyKey, Priority], list[LineWait]] = defaultdict(list)
+        for wait in waits:
+            lines[wait.policy, wait.priority].append(wait)
+        for (key, priority), some in lines.items():
             jobs = {each.message.trigger.key: each.definition for each in some}
             self._gates.enqueue(key, priority, [each.message for each in some], source, jobs)
         self._deliver.flush()
@@ -374,13 +374,15 @@ class Turn:
         taken, entry, lines = left.taken, left.taken.entry, self._gates.lines
         free = entry._replace(messages=tuple(left.rest), token=self._gates.ids.token(), owner=None, until=0)
         if not left.is_open:
-            self._write_waits([taken])
+            self._write_waits(taken.move_waits(), entry.token)
             lines.replace(taken.line, entry, free)
             return
         part = free._replace(name=free.token)
         lines.put(taken.line, part)
         with self._lock:
-            still_open = tuple(taken.left.values())
+            still_open, waits = tuple(taken.left.values()), taken.move_waits()
+        # The stored entry is about to lose what is settled.
+        self._write_waits(waits, entry.token)
         shrunk = entry
         if still_open:
             shrunk = entry._replace(messages=still_open, token=self._gates.ids.token())
