@@ -156,23 +156,27 @@ class FlowFunctions:
         its job or replaced its revision. A sweeper that was killed left such an entry without a work message.
         The next sweeper of that page finds that nobody owes the trigger, so it calls nobody to the line.
 
-        A function that crashed may have left a copy of a trigger in the line of a key, without a guard. It
-        stays there until another trigger of that key comes. The trigger itself was delivered, or it is in the
-        delivery queue because its job is paused.
+        A function that crashed may have left a copy of a trigger in a line, without a guard. It stays there
+        until another trigger comes into that line. The trigger itself is in the delivery queue because its
+        job is paused, or, in the line of a key, it was delivered.
         """
-        elsewhere = self._watch.left | {
+        queued = {
             (each.trigger.id, each.attempt) for each in queues.messages() if isinstance(each, TriggerMessage)
         }
+        elsewhere = {False: queued, True: queued | self._watch.left}
         return all(
             each.not_before > through
             or _is_not_owed(each.trigger, chronicle)
-            or ((each.trigger.id, each.attempt) in elsewhere and self._is_left_copy(name))
+            or (
+                self._has_no_guard(name)
+                and (each.trigger.id, each.attempt) in elsewhere[name.key is not None]
+            )
             for name, entry in self._stores.lines.everything()
             for each in entry.messages
         )
 
-    def _is_left_copy(self, name: GateName) -> bool:
-        return name.key is not None and self._stores.gates.get(name).guard is None
+    def _has_no_guard(self, name: GateName) -> bool:
+        return self._stores.gates.get(name).guard is None
 
     def change(self, limits: PolicyLimits | None) -> None:
         """Let an operator write the policy, or delete it, until it is done or something else is wanted."""
