@@ -34,6 +34,10 @@ _START_MS_MAX: Final = 300
 #: A wake-up holds its function for this long.
 _HOLD_MS: Final = 100
 
+#: What a delivery leaves for its writes after the longest request. Stores that are slow for longer hold it
+#: up.
+_SETTLING_MS: Final = 5_000
+
 #: This number picks the chances of the operator's requests.
 _OPERATOR: Final = 59
 
@@ -335,7 +339,8 @@ class Functions:
         def killed(reason: str) -> None:
             if reason == TIME_LIMIT:
                 self._chronicle.mishap(TIME_LIMIT, name)
-                if role == "deliver" and not process.is_held_up:
+                is_held_up = process.is_held_up or process.slowed_ms > _SETTLING_MS
+                if role == "deliver" and not is_held_up:
                     # The function watches its time limit, so slow consumers alone never make it exceed the
                     # limit.
                     self.complaints.append(f"{name} was ended by its time limit, and nothing held it up")

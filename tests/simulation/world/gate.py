@@ -134,7 +134,7 @@ class Gate:
         process.turn += 1
         latency_ms = self._latencies[process.turn % _LATENCIES]
         if self.slow is not None and (slow_ms := self._slow_ms(self.slow, where, process.role)):
-            process.is_slowed = True
+            process.slowed_ms += slow_ms
             latency_ms += slow_ms
         if kinds:
             process.is_held_up = True

@@ -77,7 +77,7 @@ class PermitWatch:
         self.figures["at once"] += process not in self.workers
         at, limit = self._limits[-1]
         is_late = self.scheduler.now - at > _STOPPED_AFTER_MS
-        if limit == 0 and is_late and not (process.is_held_up or process.is_slowed):
+        if limit == 0 and is_late and not (process.is_held_up or process.slowed_ms):
             self.complaints.append(
                 f"{attempt.trigger.id} left {self.scheduler.now - at} ms after its policy was paused"
             )
