@@ -20,7 +20,7 @@ import pytest
 from infra.local import stack as local
 from infra.local.client import Client
 from infra.local.deploy import session
-from infra.local.places import MINISTACK_PYTHON, SAM, Place, free_port
+from infra.local.places import MINISTACK_PYTHON, Place, free_port
 from infra.local.receiver import Answer, Receiver
 from tests.e2e.logs import latest
 from tests.e2e.outage import Outage
@@ -250,8 +250,8 @@ def _running(request: pytest.FixtureRequest) -> Iterator[Mapping[str, Any]]:
 @contextmanager
 def _place(request: pytest.FixtureRequest) -> Iterator[Place]:
     """Where a stack of the tests' own can be. If a test fails its files are kept: its log may say why."""
-    if not (SAM.exists() and MINISTACK_PYTHON.exists()):
-        pytest.skip("SAM or ministack is not installed: make setup")
+    if not MINISTACK_PYTHON.exists():
+        pytest.skip("ministack is not installed: make setup")
     place = Place(free_port())
     yield place
     if not request.session.testsfailed:
