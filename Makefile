@@ -13,15 +13,12 @@ WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600
 FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys outages calm-outages
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev run up down test sim verify bench bill capacity smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
+.PHONY: help setup dev up down test sim verify bench bill capacity smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(TESTS) ## install everything now; the other targets install what they need by themselves
-
-run: $(STACK) ## start Sweephand here, schedule a few jobs and watch them arrive (Ctrl-C ends it)
-	@$(RUN) infra.local run --port $(PORT)
 
 dev: .venv/.locked ## run Sweephand in one process, without AWS: API, console, deliveries and an inbox for them
 	@$(RUN) sweephand_client.commands.main dev $(if $(findstring command line,$(origin PORT)),--port $(PORT)) $(ARGS)

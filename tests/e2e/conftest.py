@@ -21,13 +21,13 @@ from infra.local import stack as local
 from infra.local.client import Client
 from infra.local.deploy import session
 from infra.local.places import MINISTACK_PYTHON, Place, free_port
-from infra.local.receiver import Answer, Receiver
 from tests.e2e.logs import latest
 from tests.e2e.outage import Outage
 from tests.e2e.outage import outage as begun_outage
 from tests.e2e.scene import Scene
 from tests.e2e.schedule import Schedule
 from tests.e2e.wheel import FAR_S, empty_wheel, timer_keys
+from tests.fakes.receiver import Answer, Receiver
 
 from sweephand.base.instants import rfc3339
 
