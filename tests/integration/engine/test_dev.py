@@ -172,9 +172,10 @@ def test_the_stack_is_healthy_from_the_beginning(dev: Development) -> None:
     assert get(dev, "/v1/health").status == 200
 
 
-def test_a_request_without_the_key_is_refused(dev: Development) -> None:
-    assert get(dev, "/v1/limits").status == 401
-    assert get(dev, "/v1/limits", authorization="Bearer sh_admin_wrong").status == 401
+def test_a_request_without_a_good_key_is_refused_as_api_gateway_refuses_it(dev: Development) -> None:
+    without, wrong = get(dev, "/v1/limits"), get(dev, "/v1/limits", authorization="Bearer sh_admin_wrong")
+    assert (without.status, without.json()) == (401, {"message": "Unauthorized"})
+    assert (wrong.status, wrong.json()) == (403, {"message": "Forbidden"})
 
 
 def test_the_console_and_the_page_of_the_api_are_shown(dev: Development) -> None:
