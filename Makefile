@@ -2,40 +2,38 @@
 PYTHON ?= python3
 PORT ?= 4700
 VENVS := .local/venvs
-TOOLS := .venv/.locked $(VENVS)/sam/.locked
-STACK := $(TOOLS) $(VENVS)/ministack/.locked
-TESTS := $(STACK) $(VENVS)/schemathesis/.locked $(VENVS)/sbom/.locked
+SAM := $(VENVS)/sam/.locked
+STACK := .venv/.locked $(VENVS)/ministack/.locked
+TESTS := $(STACK) $(SAM) $(VENVS)/schemathesis/.locked $(VENVS)/sbom/.locked
 SOURCES := layers/sweephand/python/sweephand client/sweephand_client client/sweephand_deploy client/sweephand_engine functions infra tests
 IN_VENV := .venv/bin
+RUN := PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m
 # The first seed of each kind of world, and the kinds of worlds with one policy.
 WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600000 3700000 3800000 5000000 6000000 7000000 10000000 10500000
 FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys outages calm-outages
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev run up down test sim verify bench bill capacity smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
+.PHONY: help setup dev up down test sim verify bench bill capacity smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(TESTS) ## install everything now; the other targets install what they need by themselves
 
-run: $(STACK) ## start Sweephand here, schedule a few jobs and watch them arrive (Ctrl-C ends it)
-	@$(IN_VENV)/python -m infra.local run --port $(PORT)
-
 dev: .venv/.locked ## run Sweephand in one process, without AWS: API, console, deliveries and an inbox for them
-	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m sweephand_client.commands.main dev $(if $(findstring command line,$(origin PORT)),--port $(PORT)) $(ARGS)
+	@$(RUN) sweephand_client.commands.main dev $(if $(findstring command line,$(origin PORT)),--port $(PORT)) $(ARGS)
 
 up: $(STACK) ## start Sweephand here in the background, and say how to reach it
-	@$(IN_VENV)/python -m infra.local up --port $(PORT)
+	@$(RUN) infra.local up --port $(PORT)
 
 down: .venv/.locked ## end what `make up` started
-	@$(IN_VENV)/python -m infra.local down --port $(PORT)
+	@$(RUN) infra.local down --port $(PORT)
 
 test: $(TESTS) ## run all tests in four processes: two begin with those on deployed local stacks
 	$(IN_VENV)/python -m pytest --numprocesses=4 --dist=loadgroup --durations=25
 
 sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; or print the story of one, SEED=7
-	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
+	@$(RUN) tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
 
 # A world that is off for thirty days takes 6 s, and another one 0.1 s: a twentieth of the seeds. One with keys
 # takes 4 s, and another one with a policy 0.4 s: a fifth of the seeds.
@@ -45,24 +43,24 @@ verify: $(TESTS) ## the long proofs, for a night: SEEDS=1000 of each kind of wor
 	    $(MAKE) --no-print-directory sim FIRST=$$first SEEDS=$$seeds || exit 1; done
 	@for kind in $(FLOW_WORLDS); do \
 	    seeds=$(or $(FLOW_SEEDS),2000); case $$kind in *keys) seeds=$$((seeds / 5));; esac; \
-	    PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation.flow --kind $$kind --seeds $$seeds || exit 1; done
+	    $(RUN) tests.simulation.flow --kind $$kind --seeds $$seeds || exit 1; done
 	$(IN_VENV)/python -m pytest tests/simulation/mutations tests/simulation/flow
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/e2e/test_described.py tests/unit/web/hostile
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/models
 
 bench: $(STACK) ## measure lateness, cost, flow, deliveries and start
-	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench
+	@$(RUN) infra.bench
 
 bill: .venv/.locked ## write docs/cost.md and docs/capacity.md; MEASURE=1 measures again first, for half an hour
-	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.calculator $(if $(MEASURE),--measure)
+	@$(RUN) infra.calculator $(if $(MEASURE),--measure)
 
 capacity: bill ## the same: both pages come from one calculator
 
 smoke: $(STACK) ## run every check on a local stack that it starts and ends
-	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m infra.smoke --local $(ARGS)
+	@$(RUN) infra.smoke --local $(ARGS)
 
 smoke-aws: .venv/.locked ## the same in your AWS account, on a stack of its own, for about $$0.03; ARGS=--help
-	@PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m infra.smoke $(ARGS)
+	@$(RUN) infra.smoke $(ARGS)
 
 size: .venv/.locked ## count lines of code, modules and words, each beside its ceiling
 	@$(IN_VENV)/python -m infra.size
@@ -81,14 +79,14 @@ types: .venv/.locked ## types
 imports: .venv/.locked ## which room may import which
 	PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/lint-imports --no-logo
 
-template: $(TOOLS) ## the template, by SAM and cfn-lint
+template: .venv/.locked $(SAM) ## the template, by SAM and cfn-lint
 	SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(VENVS)/sam/bin/sam validate --lint
 
 format: .venv/.locked ## format the source
 	$(IN_VENV)/ruff check --fix-only && $(IN_VENV)/ruff format
 
 client-types: .venv/.locked ## write the client's types and operations anew, from the OpenAPI document
-	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.client_types
+	@$(RUN) infra.client_types
 
 lock: .venv/.locked ## choose the newest versions that pyproject.toml allows, and lock them
 	requirements/lock.sh $(IN_VENV)/uv

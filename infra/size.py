@@ -51,18 +51,19 @@ CEILINGS: Final = {
     "deploy": Size(lines=612, modules=10, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
     # Its threads are a module of their own, since simulated time has none.
+    # What its server shows is a module of its own, since the local stack shows an inbox alone.
     # Simulated time and the plugin of pytest take 980 lines. The plugin imports them when a test uses it.
-    "engine": Size(lines=2_650, modules=28, inner_imports=1),
+    "engine": Size(lines=2_665, modules=29, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 80.
-    "infra": Size(lines=5_900, modules=70, inner_imports=1),
+    "infra": Size(lines=5_700, modules=68, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
     # Simulated time and the plugin of pytest have 870 lines of tests. The wheel is tested alone: 80 lines.
-    # An account in memory, and what deploys to it: 740.
-    "tests": Size(lines=84_100, modules=735, inner_imports=1),
+    # An account in memory, and what deploys to it: 740. The consumer of deployed tests came from infra: 120.
+    "tests": Size(lines=84_300, modules=738, inner_imports=1),
 }
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -44,24 +44,27 @@ def source() -> Path:
 
 
 def build(template: Template, folder: Path) -> list[Artifact]:
-    """Build each function and layer of the template, and write the zips into a folder.
+    """Build each function and layer of the template, and write the zips into a folder. Raises InputError."""
+    return [build_one(name, named, folder, {}) for name, named in code_folders(template).items()]
 
-    The Makefiles of the layers read the environment. InputError with what they printed if one fails.
+
+def build_one(name: str, named: str, folder: Path, settings: Mapping[str, str]) -> Artifact:
+    """Build the function or layer of that name, whose code is in the folder `named` of the source.
+
+    The Makefile of a layer reads the environment, and before it the settings. InputError with what it printed
+    if it fails.
     """
-    artifacts = []
+    code = source() / named
+    if not (code / "Makefile").exists():
+        return Artifact(name, _zipped(code, folder, name))
     with tempfile.TemporaryDirectory() as work:
-        for name, named in code_folders(template).items():
-            code = source() / named
-            if (code / "Makefile").exists():
-                code = _made(name, named, Path(work, name))
-            artifacts.append(Artifact(name, _zipped(code, folder, name)))
-    return artifacts
+        return Artifact(name, _zipped(_made(name, named, Path(work), settings), folder, name))
 
 
-def _made(name: str, named: str, work: Path) -> Path:
+def _made(name: str, named: str, work: Path, settings: Mapping[str, str]) -> Path:
     """The folder that the Makefile of a layer has filled. It sees a copy of the layer's files."""
     copied, built = work / "source", work / "built"
-    copied.mkdir(parents=True)
+    copied.mkdir()
     built.mkdir()
     for path in (source() / named).iterdir():
         if path.is_file():
@@ -73,7 +76,7 @@ def _made(name: str, named: str, work: Path) -> Path:
     # A make that runs this command has options of its own for the makes below it.
     of_make = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     own = {name: value for name, value in os.environ.items() if name not in of_make}
-    given = {"PYTHON": python, **own, "ARTIFACTS_DIR": str(built)}
+    given = {"PYTHON": python, **own, **settings, "ARTIFACTS_DIR": str(built)}
     try:
         done = subprocess.run(  # noqa: S603 - our own Makefile
             ["make", f"build-{name}"],  # noqa: S607 - the one of this machine

@@ -29,7 +29,8 @@ from sweephand_engine.gateway import Gateway
 from sweephand_engine.inbox import Inbox
 from sweephand_engine.journal import FileJournal, Journal
 from sweephand_engine.journal import StoreFileError as StoreFileError  # noqa: PLC0414 - the command needs it
-from sweephand_engine.server import Server, Site
+from sweephand_engine.server import Server
+from sweephand_engine.sites import DevSite, InboxSite
 from sweephand_engine.threads import Threads
 
 #: The signals that end the process. Windows has only some of them.
@@ -81,7 +82,8 @@ class Development:
             keep_admin_key(keys, ids, digest_of(secret), "sweephand dev", clock.now())
         self.key = format_key(ADMIN_KEY_ID, secret)
         gateway = Gateway(build_handler(self.engine.services), keys, clock, ids)
-        server.site = Site(gateway, inbox, self.key, self._secrets_of)
+        self.site = DevSite(gateway, InboxSite(inbox, self._secrets_of, "/inbox"), self.key)
+        server.site = self.site
 
     def _secrets_of(self, namespace: str) -> Sequence[str]:
         """The signing secrets of a namespace. A request that anybody sends to the inbox makes none."""
@@ -135,7 +137,7 @@ def run(
     say(first_steps(server.url, development.key, store))
     if opens:
         with suppress(webbrowser.Error):
-            webbrowser.open(f"{server.url}{server.site.opened_at}")
+            webbrowser.open(f"{server.url}{development.site.opened_at}")
     is_over.wait()
     development.stop()
     if failures:

@@ -4,6 +4,7 @@ import threading
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
@@ -64,6 +65,16 @@ class Gateway:
         context_of_lambda: Any = None
         with self._lock:
             answer = self._api(event, context_of_lambda)
+        if caller is None and answer["statusCode"] == HTTPStatus.UNAUTHORIZED:
+            return _refusal(has_key="authorization" in headers)
         text: str = answer.get("body") or ""
         content = b64decode(text) if answer.get("isBase64Encoded") else text.encode()
         return Response(answer["statusCode"], answer["headers"], content)
+
+
+def _refusal(*, has_key: bool) -> Response:
+    """What API Gateway answers before it asks the API. It never says what is wrong with a key."""
+    status, said = (
+        (HTTPStatus.FORBIDDEN, "Forbidden") if has_key else (HTTPStatus.UNAUTHORIZED, "Unauthorized")
+    )
+    return Response(status, {"content-type": "application/json"}, f'{{"message":"{said}"}}'.encode())

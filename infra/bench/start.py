@@ -1,17 +1,19 @@
 """How fast each function starts, as a multiple of what boto3 takes, and the memory that it then holds."""
 
+import shutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from infra.bench.instant_dynamodb import ENVIRONMENT
 from infra.bench.report import Cell, Figure, Report
 from infra.local.build import build
-from infra.local.places import BUILD
 
-#: The folder of each function in the build, and its bound as a multiple of `import boto3`.
+#: Each function, and its bound as a multiple of `import boto3`.
 _FUNCTIONS: Final = {
     "TickFunction": 1.3,
     "SweepFunction": 1.3,
@@ -42,10 +44,13 @@ _TIMED: Final = (
 
 def measure() -> Report:
     """Import each function as the built layers hold it."""
-    build()
+    with tempfile.TemporaryDirectory() as folder:
+        for each in build().artifacts:
+            shutil.unpack_archive(each.path, Path(folder, each.logical_id))
+        rows = [_row(Path(folder), name, most) for name, most in _FUNCTIONS.items()]
     return Report(
         title=f"Start of each function, Python {sys.version.split()[0]}, median of {_PAIRS} pairs",
-        rows=[_row(folder, most) for folder, most in _FUNCTIONS.items()],
+        rows=rows,
         notes=(
             "Import: CPU time in a fresh process with only the layers and their bytecode, compared with",
             "an `import boto3` in another. With clients: with the settings of a stack, so that the function",
@@ -54,19 +59,22 @@ def measure() -> Report:
     )
 
 
-def _row(folder: str, most: float) -> Mapping[str, Cell]:
+def _row(build: Path, function: str, most: float) -> Mapping[str, Cell]:
     # A function makes its clients only with the settings of a stack. Making them calls nobody.
-    row: dict[str, Cell] = {"function": folder}
-    row["import ms"], row["to boto3"], megabytes = _cells(folder, _BARE, {}, most)
-    if folder in _WITH_CLIENTS:
-        cells = _cells(folder, _BARE_CLIENTS, ENVIRONMENT, _WITH_CLIENTS_MOST)
+    row: dict[str, Cell] = {"function": function}
+    code = [build / function, *(build / each / "python" for each in _LAYERS)]
+    row["import ms"], row["to boto3"], megabytes = _cells(code, _BARE, {}, most)
+    if function in _WITH_CLIENTS:
+        cells = _cells(code, _BARE_CLIENTS, ENVIRONMENT, _WITH_CLIENTS_MOST)
         row["with clients ms"], row["to boto3's"], megabytes = cells
     return {**row, "MB": megabytes}
 
 
-def _cells(folder: str, bare: str, settings: Mapping[str, str], most: float) -> tuple[Cell, Cell, Cell]:
+def _cells(
+    code: Sequence[Path], bare: str, settings: Mapping[str, str], most: float
+) -> tuple[Cell, Cell, Cell]:
     """The median start in ms, the median of its ratios to the program `bare`, measured in turn, and MB."""
-    pairs = [(_started(folder, _HANDLER, settings), _started(folder, bare, settings)) for _ in range(_PAIRS)]
+    pairs = [(_started(code, _HANDLER, settings), _started(code, bare, settings)) for _ in range(_PAIRS)]
     return (
         Figure(statistics.median(ms for (ms, _), _ in pairs), 0),
         Figure(statistics.median(ms / bare_ms for (ms, _), (bare_ms, _) in pairs), most=most),
@@ -74,15 +82,14 @@ def _cells(folder: str, bare: str, settings: Mapping[str, str], most: float) -> 
     )
 
 
-def _started(folder: str, program: str, settings: Mapping[str, str]) -> tuple[float, float]:
+def _started(code: Sequence[Path], program: str, settings: Mapping[str, str]) -> tuple[float, float]:
     """CPU ms of a program in a new process, and the most MB that it held.
 
-    The path holds the code before the layers, as in Lambda, and the standard library (`-S`).
+    `code` holds the function before the layers, as in Lambda, and the standard library (`-S`).
     """
-    path = [BUILD / folder, *(BUILD / each / "python" for each in _LAYERS)]
     done = subprocess.run(
         [sys.executable, "-S", "-B", "-c", _TIMED.format(program)],
-        env={**settings, "PYTHONPATH": ":".join(map(str, path))},
+        env={**settings, "PYTHONPATH": ":".join(map(str, code))},
         stdout=subprocess.PIPE,
         text=True,
         check=True,

@@ -1,63 +1,68 @@
-"""Running SAM. `sam build` runs again when the content of a file that it reads has changed."""
+"""Builds the code of the local stack, as `sweephand deploy` does. Only what has changed is built again."""
 
 import fcntl
 import hashlib
-import subprocess
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from infra.local.places import BUILD, LOCAL, PYTHON, ROOT, SAM, StackError, environment
+from infra.local.places import BUILD, LOCAL, PYTHON, ROOT, StackError
 
-_MARK = LOCAL / "build.sha256"
+from sweephand_deploy.build import Artifact, build_one
+from sweephand_deploy.errors import DeployError
+from sweephand_deploy.template import code_folders, read_template
+
+_TEMPLATE: Final = ROOT / "template.yaml"
+
+#: The layers are built for this machine's interpreter, which runs the functions locally.
+_SETTINGS: Final = {"PYTHON": str(PYTHON), "LAMBDA_PLATFORM": "native"}
 
 
 class Built(NamedTuple):
-    """A built template, and the digest of the content that it was built from."""
+    """The zip of each function and layer, and the digest of what they and the template were built from."""
 
-    template: Path
+    artifacts: Sequence[Artifact]
     digest: str
 
 
 def build() -> Built:
-    """The output of `sam build`. It runs only if the sources have changed since the last build.
-
-    Only one build runs at a time. The layers are built for this machine's interpreter, which runs the
-    functions locally. Raises StackError.
-    """
-    LOCAL.mkdir(exist_ok=True)
+    """The code of all functions and layers. Only one build runs at a time. Raises StackError."""
+    BUILD.mkdir(parents=True, exist_ok=True)
     with (LOCAL / "build.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        template = BUILD / "template.yaml"
-        digest = _digest()
-        if template.exists() and _MARK.exists() and _MARK.read_text(encoding="utf-8") == digest:
-            return Built(template, digest)
-        _MARK.unlink(missing_ok=True)
-        cache = LOCAL / f"build-{sys.version_info.minor}"
-        sam(
-            ["build", "--build-dir", BUILD, "--cached", "--cache-dir", cache],
-            environment() | {"SAM_CLI_TELEMETRY": "0", "PYTHON": str(PYTHON), "LAMBDA_PLATFORM": "native"},
-        )
-        _MARK.write_text(digest, encoding="utf-8")
-        return Built(template, digest)
+        folders = code_folders(read_template(_TEMPLATE))
+        digests = {name: _digest(ROOT / named) for name, named in folders.items()}
+        artifacts = [_kept(name, named, digests[name]) for name, named in folders.items()]
+    whole = hashlib.sha256(_TEMPLATE.read_bytes())
+    whole.update("".join(digests.values()).encode())
+    return Built(artifacts, whole.hexdigest())
 
 
-def sam(words: Sequence[str | Path], env: Mapping[str, str]) -> None:
-    """Run SAM in the root of the checkout. Its output is in the StackError if it fails."""
-    done = subprocess.run([SAM, *words], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise StackError(f"sam {words[0]} failed\n{done.stdout}{done.stderr}")
+def _kept(name: str, named: str, digest: str) -> Artifact:
+    """The zip of a function or layer. It is built unless the last build had the same source."""
+    kept = BUILD / name / digest
+    if not kept.exists():
+        shutil.rmtree(kept.parent, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+            try:
+                build_one(name, named, Path(folder), _SETTINGS)
+            except DeployError as error:
+                raise StackError(str(error)) from error
+            # A build that was interrupted leaves nothing under this name.
+            shutil.copytree(folder, partial := kept.with_suffix(".part"))
+        partial.rename(kept)
+    [path] = kept.iterdir()
+    return Artifact(name, path)
 
 
-def _digest() -> str:
-    """The digest of every file that `sam build` reads, and of the interpreter that it builds for."""
-    paths = [ROOT / "template.yaml", ROOT / "samconfig.toml"]
-    for folder in ("functions", "layers"):
-        found = (each for each in (ROOT / folder).rglob("*") if "__pycache__" not in each.parts)
-        paths += sorted(each for each in found if each.is_file())
+def _digest(folder: Path) -> str:
+    """The digest of every file that a build reads, and of the interpreter that it builds for."""
     whole = hashlib.sha256(sys.version.encode())
-    for path in paths:
-        whole.update(str(path.relative_to(ROOT)).encode())
-        whole.update(hashlib.sha256(path.read_bytes()).digest())
+    for path in sorted(each for each in folder.rglob("*") if "__pycache__" not in each.parts):
+        if path.is_file():
+            whole.update(str(path.relative_to(folder)).encode())
+            whole.update(hashlib.sha256(path.read_bytes()).digest())
     return whole.hexdigest()

@@ -1,4 +1,4 @@
-"""Deploying the built template on the local AWS: by `sam deploy`, as on the real one.
+"""Deploying the template on the local AWS, by what `sweephand deploy` asks of the real one.
 
 On AWS the template alone is enough. The local AWS gets two settings more (complete()). ministack also drops a
 table's time to live, recovery and encryption, which a laptop does not need.
@@ -6,28 +6,52 @@ table's time to live, recovery and encryption, which a laptop does not need.
 
 import json
 import secrets
-import tomllib
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import boto3
-from infra.local.build import sam
 from infra.local.places import (
     ADMIN_SECRET,
-    ARTIFACTS_BUCKET,
     LOCAL,
     REGION,
-    ROOT,
     STACK_NAME,
     Place,
     StackError,
-    aws_environment,
     write_private,
 )
+
+from sweephand_deploy.build import Artifact
+from sweephand_deploy.deploy import Order, Talk
+from sweephand_deploy.deploy import deploy as deploy_order
+from sweephand_deploy.errors import DeployError
+
+#: The parameters of local stacks. They may deliver over http to the same machine. The queues are the default
+#: of the template. The local AWS does not evaluate the condition that sets it.
+_PARAMETERS: Final = {
+    "AllowInsecureTargets": "true",
+    "RequireTls": "false",
+    "DeliveryConcurrency": "8",
+    "MaxSweepers": "2",
+    "FlowPolicies": "on",
+    "Stats": "on",
+    "FlowConcurrency": "5",
+    "TargetQueueArns": "arn:aws:sqs:us-east-1:000000000000:sweephand-*",
+    "TargetFunctionArns": "arn:aws:lambda:us-east-1:000000000000:function:my-*",
+    "TargetTopicArns": "arn:aws:sns:us-east-1:000000000000:my-*",
+    "TargetBusArns": "arn:aws:events:us-east-1:000000000000:event-bus/my-*",
+    "TargetStateMachineArns": "arn:aws:states:us-east-1:000000000000:stateMachine:my-*",
+    "TargetRoleArns": "arn:aws:iam::000000000000:role/my-*",
+}
+
+#: The local AWS takes the API's id from this tag, so a new stack has the same address.
+_TAGS: Final = {"ms-custom-id": STACK_NAME}
+
+#: AWS throttles whoever asks more often than each 2 s. The local one does not.
+_POLL_S: Final = 0.1
 
 
 @dataclass(frozen=True)
@@ -82,26 +106,32 @@ def aws_of(place: Place) -> Aws:
     return Aws(session(), place.endpoint_url)
 
 
-def deploy(place: Place, template: Path) -> None:
+class _LocalSession(boto3.Session):
+    """A session whose clients all talk to the local AWS at `endpoint_url`."""
+
+    def __init__(self, endpoint_url: str) -> None:
+        super().__init__("test", "test", region_name=REGION)
+        self._endpoint_url = endpoint_url
+
+    def client(self, service_name: Any, **options: Any) -> Any:  # type: ignore[override]
+        """A client of a service."""
+        return super().client(service_name, **{"endpoint_url": self._endpoint_url, **options})
+
+
+def deploy(place: Place, artifacts: Sequence[Artifact]) -> None:
     """Create or update the stack, and complete it. Raises StackError.
 
-    The section `local` of samconfig.toml has its parameters, and those of the place replace them.
+    The parameters of the place come before those of local stacks.
     """
-    # SAM would put its managed bucket into a stack of its own, which takes seconds.
-    aws_of(place).client("s3").create_bucket(Bucket=ARTIFACTS_BUCKET)
-    words = ["deploy", "--config-env", "local", "--config-file", str(ROOT / "samconfig.toml")]
-    sam([*words, "--template-file", str(template), *_overrides(place)], aws_environment(place))
+    given = dict(each.split("=", 1) for each in place.parameters)
+    order = Order(STACK_NAME, {**_PARAMETERS, **given}, tags=_TAGS, artifacts=artifacts)
+    said = list[str]()
+    talk = Talk(said.append, lambda _: True, lambda _: time.sleep(_POLL_S))
+    try:
+        deploy_order(_LocalSession(place.endpoint_url), order, talk)
+    except DeployError as error:
+        raise StackError("\n".join(["The local AWS refused the stack.", *said, str(error)])) from error
     complete(place)
-
-
-def _overrides(place: Place) -> list[str]:
-    """The option with the parameters, if the place has any. SAM would leave out those of samconfig.toml."""
-    if not place.parameters:
-        return []
-    config = tomllib.loads((ROOT / "samconfig.toml").read_text(encoding="utf-8"))
-    usual: list[str] = config["local"]["deploy"]["parameters"]["parameter_overrides"]
-    named = dict(each.split("=", 1) for each in (*usual, *place.parameters))
-    return ["--parameter-overrides", *(f"{name}={value}" for name, value in named.items())]
 
 
 def complete(place: Place) -> None:

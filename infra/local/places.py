@@ -11,8 +11,6 @@ LOCAL = ROOT / ".local"
 PORT_DEFAULT = 4700
 REGION = "us-east-1"
 STACK_NAME = "sweephand"
-# The first part of the local stack's bucket for code; samconfig.toml names it too.
-ARTIFACTS_BUCKET = "sweephand-artifacts"
 
 # The admin key's secret of every local stack, so that the key outlives a stack. Only its owner may read it.
 ADMIN_SECRET = LOCAL / "admin-secret"
@@ -33,8 +31,8 @@ class Place:
     """The folder, the files and the address of the stack on one port.
 
     If it enforces roles, a function can do only what its role allows, as on AWS. That costs a third more for
-    every request, so measurements leave it out. `parameters` of the template take the place of those in
-    samconfig.toml, each as `Name=value`.
+    every request, so measurements leave it out. `parameters` of the template take the place of those of
+    local stacks, each as `Name=value`.
     """
 
     def __init__(self, port: int, *, enforces_roles: bool = True, parameters: tuple[str, ...] = ()) -> None:
@@ -94,19 +92,3 @@ def environment() -> dict[str, str]:
     # ministack would pass PYTHON* variables of a test or a shell on to the functions.
     dropped = ("AWS_", "SAM_", "PYTHON")
     return {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
-
-
-def aws_environment(place: Place) -> dict[str, str]:
-    """`environment()` with the variables that an AWS client needs to reach this stack."""
-    return environment() | {
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": REGION,
-        "AWS_REGION": REGION,
-        "AWS_ENDPOINT_URL": place.endpoint_url,
-        "AWS_CONFIG_FILE": os.devnull,
-        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-        "AWS_EC2_METADATA_DISABLED": "true",
-        "SAM_CLI_TELEMETRY": "0",
-        "SAM_CLI_POLL_DELAY": "0.2",  # instead of 5 s: the local AWS throttles no request
-    }

@@ -41,7 +41,7 @@ def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
     was_up = is_up(place)
     if not was_up:
         down(place)
-    step("building template.yaml")
+    step("building the functions and layers")
     built = build()
     try:
         if not was_up:
@@ -73,7 +73,7 @@ def _has(place: Place, built: Built) -> bool:
 
 def _deploy(place: Place, built: Built) -> None:
     place.deployed.unlink(missing_ok=True)
-    deploy(place, built.template)
+    deploy(place, built.artifacts)
     _wake(place)
     place.deployed.write_text(built.digest, encoding="utf-8")
 

@@ -163,7 +163,7 @@ def _flips_on_aws(stage: Stage, asked: argparse.Namespace) -> Iterator[Result]:
 def _flips_here(stage: Stage, place: Place) -> Iterator[Result]:
     def deploy(parameters: Mapping[str, str]) -> None:
         changed = tuple(f"{name}={value}" for name, value in parameters.items())
-        local_deploy(Place(place.port, parameters=changed), build().template)
+        local_deploy(Place(place.port, parameters=changed), build().artifacts)
 
     yield from switched(stage, deploy, Given(), stage.aws.parameters(stage.stack))
 

@@ -20,14 +20,14 @@ import pytest
 from infra.local import stack as local
 from infra.local.client import Client
 from infra.local.deploy import session
-from infra.local.places import MINISTACK_PYTHON, SAM, Place, free_port
-from infra.local.receiver import Answer, Receiver
+from infra.local.places import MINISTACK_PYTHON, Place, free_port
 from tests.e2e.logs import latest
 from tests.e2e.outage import Outage
 from tests.e2e.outage import outage as begun_outage
 from tests.e2e.scene import Scene
 from tests.e2e.schedule import Schedule
 from tests.e2e.wheel import FAR_S, empty_wheel, timer_keys
+from tests.fakes.receiver import Answer, Receiver
 
 from sweephand.base.instants import rfc3339
 
@@ -250,8 +250,8 @@ def _running(request: pytest.FixtureRequest) -> Iterator[Mapping[str, Any]]:
 @contextmanager
 def _place(request: pytest.FixtureRequest) -> Iterator[Place]:
     """Where a stack of the tests' own can be. If a test fails its files are kept: its log may say why."""
-    if not (SAM.exists() and MINISTACK_PYTHON.exists()):
-        pytest.skip("SAM or ministack is not installed: make setup")
+    if not MINISTACK_PYTHON.exists():
+        pytest.skip("ministack is not installed: make setup")
     place = Place(free_port())
     yield place
     if not request.session.testsfailed:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from infra.local.receiver import Delivery
+from tests.fakes.receiver import Delivery
 
 from sweephand.base.instants import Instant, from_datetime
 

@@ -5,14 +5,15 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from infra.local.client import Client
-from infra.local.inbox import Inbox
 from infra.local.places import REGION, ROOT
+from tests.e2e.inboxes import Served, served
 from tests.e2e.schedule import Schedule
 
 #: How long the commands of one page may take.
@@ -31,11 +32,11 @@ class Page:
 
     printed: str
     schedule: Schedule
-    inbox: Inbox
+    inbox: Served
 
-    def bodies(self, path: str, count: int) -> list[bytes]:
+    def bodies(self, path: str, count: int) -> Sequence[bytes]:
         """The bodies of the deliveries to a path of the inbox, as soon as there are so many."""
-        return [each.body for each in self.inbox.wait(path, count, within_s=90)]
+        return [each.body for each in self.inbox.wait(path, count)]
 
 
 class PageRunner:
@@ -46,6 +47,7 @@ class PageRunner:
         self._client = client
         self._home = home
         self._running: dict[str, tuple[threading.Thread, dict[str, Any]]] = {}
+        self._inboxes = ExitStack()
         self._places = threading.Semaphore(_AT_ONCE)
 
     def begin(self, name: str) -> None:
@@ -65,10 +67,9 @@ class PageRunner:
 
     def end(self) -> None:
         """End all inboxes."""
-        for thread, found in self._running.values():
+        for thread, _ in self._running.values():
             thread.join()
-            if "inbox" in found:
-                found["inbox"].__exit__(None, None, None)
+        self._inboxes.close()
 
     def _run(self, name: str, found: dict[str, Any]) -> None:
         try:
@@ -80,7 +81,7 @@ class PageRunner:
     def _run_page(self, name: str, found: dict[str, Any]) -> None:
         namespace = f"page-{name.replace('/', '-')}-{os.getpid()}"
         secrets = self._client.signing_secrets(namespace)
-        found["inbox"] = inbox = Inbox(lambda _: secrets, wait_s=20).__enter__()
+        inbox = self._inboxes.enter_context(served(secrets))
         text = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
         script = "".join(re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
         assert "namespaces/demo" in script, "no command is about a job"
@@ -93,7 +94,7 @@ class PageRunner:
             ["/bin/bash", "-e"],
             input=_PRELUDE + script.replace("namespaces/demo", f"namespaces/{namespace}"),
             cwd=home,
-            env=self._variables(inbox),
+            env=self._variables(inbox.url),
             capture_output=True,
             text=True,
             timeout=_PATIENCE_S,
@@ -102,12 +103,12 @@ class PageRunner:
         assert done.returncode == 0, done.stdout + done.stderr
         found["page"] = Page(done.stdout, Schedule(self._client, namespace), inbox)
 
-    def _variables(self, inbox: Inbox) -> dict[str, str]:
+    def _variables(self, inbox_url: str) -> dict[str, str]:
         return {
             **os.environ,
             "API": self._stack["apiUrl"],
             "KEY": self._stack["apiKey"],
-            "INBOX": inbox.url(""),
+            "INBOX": inbox_url,
             "AWS_PYTHON": sys.executable,
             "AWS_SCRIPT": str(_AWS),
             "AWS_ENDPOINT_URL": self._stack["awsEndpointUrl"],

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from infra.local.client import Client
-from infra.local.receiver import Receiver
 from tests.e2e.schedule import Schedule
+from tests.fakes.receiver import Receiver
 
 
 @dataclass(frozen=True)

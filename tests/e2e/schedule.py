@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from infra.local.client import Client
-from infra.local.receiver import Delivery
 from infra.smoke import stage
+from tests.fakes.receiver import Delivery
 
 
 @dataclass(frozen=True)

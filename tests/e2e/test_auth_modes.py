@@ -15,11 +15,11 @@ import urllib3
 from botocore.credentials import Credentials
 from infra.local.client import Client, SigningClient
 from infra.local.places import REGION, STACK_NAME
-from infra.local.receiver import Answer
 from tests.e2e.issuer import HOUR_S, KEY_ID, Issuer, encoded
 from tests.e2e.parameters import Parameters, changed
 from tests.e2e.scene import Scene
 from tests.e2e.schedule import Schedule
+from tests.fakes.receiver import Answer
 
 from sweephand_client import Client as PackagedClient
 from sweephand_client import IamSignature, UnauthenticatedError

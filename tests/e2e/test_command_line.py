@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import pytest
 from infra.local.client import Client
-from infra.local.inbox import Inbox
 from infra.local.places import ROOT
-from infra.local.receiver import Receiver
+from tests.e2e.inboxes import Served, served
+from tests.fakes.receiver import Receiver
 
 PAGE: Final = (ROOT / "docs" / "command-line.md").read_text("utf-8")
 
@@ -97,14 +97,13 @@ def test_apply_writes_jobs_that_are_delivered_and_writes_nothing_twice(
 
 
 @pytest.fixture
-def inbox(client: Client, namespace: str) -> Iterator[Inbox]:
-    secrets = client.signing_secrets(namespace)
-    with Inbox(lambda _: secrets, wait_s=20) as inbox:
+def inbox(client: Client, namespace: str) -> Iterator[Served]:
+    with served(client.signing_secrets(namespace)) as inbox:
         yield inbox
 
 
 def test_every_command_of_the_page_succeeds(
-    sweephand: CommandLine, stack: Mapping[str, Any], namespace: str, inbox: Inbox
+    sweephand: CommandLine, stack: Mapping[str, Any], namespace: str, inbox: Served
 ) -> None:
     for language, name in (("yaml", "jobs.yaml"), ("crontab", "crontab")):
         (text,) = blocks(language)
@@ -114,7 +113,7 @@ def test_every_command_of_the_page_succeeds(
     variables = {
         "API": stack["apiUrl"],
         "KEY": stack["apiKey"],
-        "INBOX": inbox.url(""),
+        "INBOX": inbox.url,
         "COPY": f"{namespace}-page",
     }
     done = subprocess.run(
@@ -128,7 +127,7 @@ def test_every_command_of_the_page_succeeds(
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert [each.body for each in inbox.wait("/hello", 1, within_s=90)] == [b'{"hello":"world"}']
+    assert [each.body for each in inbox.wait("/hello", 1)] == [b'{"hello":"world"}']
     assert "gap-shifted" in done.stdout
     assert "cancelled" in done.stdout
     assert "MAILTO" in done.stderr

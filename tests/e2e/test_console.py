@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 import urllib3
-from infra.local.receiver import Receiver
 from playwright.sync_api import Page, expect
 from tests.fakes.chromium import chromium
+from tests.fakes.receiver import Receiver
 
 #: A run appears within a screen's refresh of 15 s. Until then the stack delivers and records.
 RUN_SHOWS_MS = 60_000

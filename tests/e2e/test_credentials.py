@@ -9,10 +9,10 @@ from secrets import token_hex
 from typing import Any, Final
 
 from infra.local.client import Client
-from infra.local.receiver import Answer, Receiver
 from tests.e2e.schedule import Schedule, eventually
 from tests.e2e.test_delivery import queue_reader
 from tests.e2e.test_secrets import HOLDERS, Kept
+from tests.fakes.receiver import Answer, Receiver
 
 #: The headers that the consumer repeats in its answers.
 REPEATED: Final = ("sweephand-run-token", "authorization", "x-first")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from infra.local.deploy import session
-from infra.local.receiver import Answer, Receiver
 from tests.e2e.deliveries import ON_TIME_MS, assert_one_trigger_on_time, assert_signed_and_on_time, dues_of
 from tests.e2e.schedule import Schedule, eventually
 from tests.e2e.wheel import FAR_S
+from tests.fakes.receiver import Answer, Receiver
 
 
 def queue_reader(stack: Mapping[str, Any], url: str) -> Callable[[], list[Any]]:

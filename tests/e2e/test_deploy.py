@@ -1,35 +1,37 @@
-"""`sweephand deploy` and `sweephand destroy` on the local AWS, beside a stack that SAM has deployed."""
+"""`sweephand deploy` and `sweephand destroy` on the local AWS. They deploy what SAM would."""
 
 import io
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from infra.local.build import build
 from infra.local.deploy import Aws, session
-from infra.local.places import BUILD, REGION, STACK_NAME
+from infra.local.places import REGION, ROOT, SAM, STACK_NAME
 from typer.testing import CliRunner, Result
 
 from sweephand_client.commands.main import app
 from sweephand_deploy import deploy as deploying
-from sweephand_deploy.build import Artifact, build, source
+from sweephand_deploy.build import Artifact
 from sweephand_deploy.changes import described
-from sweephand_deploy.template import read_template
 
 OWN = "sweephand-own"
 BUCKET = f"sweephand-code-000000000000-{REGION}"
 
 
 @pytest.fixture(scope="module")
-def zips(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Artifact]:
+def zips() -> Sequence[Artifact]:
     """The code, built for this machine as the command builds it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LAMBDA_PLATFORM", "native")
-        return build(read_template(source() / "template.yaml"), tmp_path_factory.mktemp("zips"))
+    return build().artifacts
 
 
 @pytest.fixture
@@ -62,31 +64,43 @@ def shown(*words: str) -> str:
     return ran.stdout
 
 
-def processed(aws: Aws, stack: str) -> str:
-    """The template after its transform, without what differs: names of uploads and their hashes.
+def by_sam(*words: str | Path) -> None:
+    """Run SAM's command line in the checkout, without the variables that our Python has."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    settings = {"SAM_CLI_TELEMETRY": "0", "PYTHON": sys.executable, "LAMBDA_PLATFORM": "native"}
+    done = subprocess.run(  # noqa: S603 - SAM, with options of this module
+        [SAM, *words], cwd=ROOT, env=own | settings, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
-    SAM's build adds the logical id to the metadata of each function and layer, for itself.
-    """
-    cloudformation = aws.client("cloudformation")
-    body = cloudformation.get_template(StackName=stack, TemplateStage="Processed")["TemplateBody"]
-    template = json.loads(body) if isinstance(body, str) else body
+
+def without_code(template: Any) -> Any:
+    """A template without what differs: where the code is, and what SAM's build adds for itself."""
     for resource in template["Resources"].values():
+        for name in ("CodeUri", "ContentUri"):
+            resource.get("Properties", {}).pop(name, None)
         resource.get("Metadata", {}).pop("SamResourceId", None)
         if not resource.get("Metadata", True):
             del resource["Metadata"]
-    text = json.dumps(template, indent=1, sort_keys=True)
-    text = re.sub(r'"S3(Bucket|Key)": "[^"]+"', r'"S3\1": ""', text)
-    return re.sub(r"(Layer|FunctionVersion)[0-9a-f]{10}\b", r"\1", text)
+    return template
+
+
+def object_of(aws: Aws, key: str) -> bytes:
+    content: bytes = aws.client("s3").get_object(Bucket=BUCKET, Key=key)["Body"].read()
+    return content
+
+
+def keys_of(aws: Aws, ending: str) -> list[str]:
+    """The keys of the bucket with this ending, from the oldest on."""
+    found = aws.client("s3").list_objects_v2(Bucket=BUCKET)["Contents"]
+    return [each["Key"] for each in sorted(found, key=itemgetter("LastModified")) if ending in each["Key"]]
 
 
 def uploaded(aws: Aws) -> dict[str, dict[str, bytes]]:
     """The content of each zip in the bucket of the command, by the logical id."""
-    s3 = aws.client("s3")
-    keys = [each["Key"] for each in s3.list_objects_v2(Bucket=BUCKET)["Contents"] if ".zip" in each["Key"]]
     found = {}
-    for key in keys:
-        content = s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
-        with ZipFile(io.BytesIO(content)) as archive:
+    for key in keys_of(aws, ".zip"):
+        with ZipFile(io.BytesIO(object_of(aws, key))) as archive:
             found[key.rpartition("-")[0]] = {name: archive.read(name) for name in archive.namelist()}
     return found
 
@@ -96,15 +110,25 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-def test_a_stack_equals_one_of_sam_and_can_be_changed_and_deleted(aws: Aws) -> None:
+def test_what_is_deployed_is_what_sam_would_deploy(aws: Aws, tmp_path: Path) -> None:
+    built, packaged = tmp_path / "build", tmp_path / "packaged.json"
+    by_sam("build", "--build-dir", built, "--cached", "--cache-dir", tmp_path / "cache")
+    by_sam(
+        *("package", "--template-file", built / "template.yaml", "--s3-bucket", BUCKET),
+        *("--s3-prefix", "sam", "--use-json", "--output-template-file", packaged),
+    )
+    ours = json.loads(object_of(aws, keys_of(aws, "template-")[-1]))
+    assert without_code(ours) == without_code(json.loads(packaged.read_bytes()))
+    code = {name: content for name, content in uploaded(aws).items() if not name.startswith("sam/")}
+    assert code == {folder.name: files(folder) for folder in built.iterdir() if folder.is_dir()}
+
+
+def test_a_stack_can_be_made_changed_and_deleted(aws: Aws) -> None:
     values = [f"{name}={value}" for name, value in aws.parameters(STACK_NAME).items()]
     created = shown("deploy", *(word for value in values for word in ("--parameter", value)))
 
     assert f"{'ApiUrl':<22} http" in created
     assert re.search(r"of \d+\] CREATE_COMPLETE +TickFunction$", created, re.MULTILINE)
-    assert processed(aws, OWN) == processed(aws, STACK_NAME)
-    assert uploaded(aws) == {folder.name: files(folder) for folder in BUILD.iterdir() if folder.is_dir()}
-
     assert "Uploaded 0 of 10 zips" in shown("deploy", "--parameter", "LogLevel=DEBUG")
     assert aws.parameters(OWN) == aws.parameters(STACK_NAME) | {"LogLevel": "DEBUG"}
 

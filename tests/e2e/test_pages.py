@@ -52,20 +52,20 @@ def test_the_recipes_do_what_they_say(pages: PageRunner) -> None:
     assert page.bodies("/cart/42", 1) == [b'{"click":2}']
     assert len(page.bodies("/sent", 1)) == 1
     assert [len(page.bodies(f"/mail/{index}", 1)) for index in range(6)] == [1] * 6
-    pings = page.inbox.wait("/health", 3, within_s=90)
+    pings = page.inbox.wait("/health", 3)
     assert {(each.method, each.body) for each in pings} == {("GET", b"")}
     assert page.schedule.runs("ping") == []
 
 
 def test_a_reminder_of_an_actor_fires_at_its_period_until_its_ttl(pages: PageRunner) -> None:
     page = pages.page("recipes")
-    came = page.inbox.wait("/actors/order/42/method/remind/unpaid", 3, within_s=90)
+    came = page.inbox.wait("/actors/order/42/method/remind/unpaid", 3)
     assert {(each.method, each.body, each.headers["sweephand-job"]) for each in came} == {
         ("PUT", b'{"since":"noon"}', "order:42:unpaid")
     }
     job = page.schedule.path("order:42:unpaid")
     eventually(lambda: [page.schedule.client.ask("GET", job)["state"]], lambda state: state == "completed")
-    assert len(page.inbox.deliveries("/actors/order/42/method/remind/unpaid")) == 3
+    assert len(page.inbox.to("/actors/order/42/method/remind/unpaid")) == 3
     assert '"nextRun"' in page.printed
     listed = page.schedule.client.ask("GET", page.schedule.path("")[:-1])["items"]
     assert "order:42:late" not in {each["name"] for each in listed}

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import pytest
-from infra.local.receiver import Receiver
 from tests.e2e.parameters import Parameters, changed
 from tests.e2e.schedule import Schedule, eventually
 from tests.e2e.test_delivery import queue_reader
+from tests.fakes.receiver import Receiver
 
 TABLE: Final = "my-payloads"
 

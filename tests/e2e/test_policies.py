@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
-from infra.local.receiver import Answer, Delivery
 from tests.e2e.scene import Scene
 from tests.e2e.schedule import eventually
+from tests.fakes.receiver import Answer, Delivery
 
 #: The limit of requests that are open at once, and how long the consumer takes for each.
 LIMIT = 3

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from infra.local.client import Client
-from infra.local.receiver import Answer, Delivery, Receiver
 from tests.e2e.deliveries import ON_TIME_MS
 from tests.e2e.schedule import Schedule, eventually
+from tests.fakes.receiver import Answer, Delivery, Receiver
 
 from sweephand.base.instants import SECOND_MS
 

@@ -12,11 +12,11 @@ import urllib3
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from infra.local.client import Client
 from infra.local.deploy import session
-from infra.local.receiver import Answer, Delivery, Receiver
 from standardwebhooks.webhooks import Webhook
 from tests.e2e.logs import lines
 from tests.e2e.schedule import Schedule, eventually
 from tests.e2e.test_delivery import queue_reader
+from tests.fakes.receiver import Answer, Delivery, Receiver
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import pytest
 from infra.local.deploy import invoke
-from infra.local.receiver import Answer
 from tests.e2e.parameters import Parameters, changed, place_of
 from tests.e2e.scene import Scene
 from tests.e2e.schedule import eventually
+from tests.fakes.receiver import Answer
 
 from sweephand.base.instants import SECOND_MS, rfc3339
 

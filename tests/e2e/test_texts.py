@@ -2,8 +2,8 @@
 
 import json
 
-from infra.local.receiver import Receiver
 from tests.e2e.schedule import Schedule
+from tests.fakes.receiver import Receiver
 from tests.unit.web.http.test_unicode import ODD_TEXTS
 
 

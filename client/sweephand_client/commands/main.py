@@ -58,7 +58,11 @@ command(app)(repairs.audit)
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer passes it by position
     if asked:
-        typer.echo(f"sweephand {metadata.version('sweephand')}")
+        try:
+            version = metadata.version("sweephand")
+        except metadata.PackageNotFoundError:
+            version = "of a clone, which is not installed"
+        typer.echo(f"sweephand {version}")
         raise typer.Exit
 
 

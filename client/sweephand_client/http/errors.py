@@ -84,11 +84,11 @@ class InvalidError(RefusedError):
 
 
 class UnauthenticatedError(RefusedError):
-    """The key or token is missing, unknown, revoked or expired (401). Give another one."""
+    """There is no key or token, or the token is not valid (401). Give another one."""
 
 
 class ForbiddenError(RefusedError):
-    """The role of the key does not suffice, or the gateway let the caller not in (403)."""
+    """The key is unknown, was revoked or has expired, or its role does not suffice (403)."""
 
 
 class NotFoundError(RefusedError):

@@ -13,7 +13,7 @@ def test_the_page_that_dev_opens_shows_the_console_signed_in(browser: Browser) -
     try:
         with browser.new_context() as context:
             page = context.new_page()
-            page.goto(f"{development.server.url}{development.server.site.opened_at}")
+            page.goto(f"{development.server.url}{development.site.opened_at}")
             expect(page.get_by_role("button", name="Sign out")).to_be_visible()
             assert page.url.startswith(f"{development.server.url}/console")
     finally:

@@ -39,7 +39,7 @@ def shared() -> Iterator[Development]:
 @pytest.fixture
 def dev(shared: Development) -> Development:
     """The same, with an inbox without anything unread."""
-    shared.server.site.inbox.next(0)
+    shared.site.inbox.inbox.next(0)
     return shared
 
 
@@ -165,16 +165,17 @@ def test_a_policy_lets_one_through_after_the_other(dev: Development, client: Cli
     for name in names:
         put(client, name, to_inbox(dev, f"/{name}"), policy="single")
 
-    within(lambda: names <= {each.names.get("job") for each in dev.server.site.inbox.arrivals()})
+    within(lambda: names <= {each.names.get("job") for each in dev.site.inbox.inbox.arrivals()})
 
 
 def test_the_stack_is_healthy_from_the_beginning(dev: Development) -> None:
     assert get(dev, "/v1/health").status == 200
 
 
-def test_a_request_without_the_key_is_refused(dev: Development) -> None:
-    assert get(dev, "/v1/limits").status == 401
-    assert get(dev, "/v1/limits", authorization="Bearer sh_admin_wrong").status == 401
+def test_a_request_without_a_good_key_is_refused_as_api_gateway_refuses_it(dev: Development) -> None:
+    without, wrong = get(dev, "/v1/limits"), get(dev, "/v1/limits", authorization="Bearer sh_admin_wrong")
+    assert (without.status, without.json()) == (401, {"message": "Unauthorized"})
+    assert (wrong.status, wrong.json()) == (403, {"message": "Forbidden"})
 
 
 def test_the_console_and_the_page_of_the_api_are_shown(dev: Development) -> None:
@@ -185,7 +186,7 @@ def test_the_console_and_the_page_of_the_api_are_shown(dev: Development) -> None
 
 
 def test_the_page_that_signs_a_browser_in_is_shown_once(dev: Development) -> None:
-    path = dev.server.site.opened_at
+    path = dev.site.opened_at
     first, second = get(dev, path), get(dev, path)
     assert (first.status, first.headers["cache-control"]) == (200, "no-store")
     assert dev.key in first.data.decode()
@@ -222,7 +223,7 @@ def test_a_second_start_finds_the_jobs_the_key_and_what_waits(tmp_path: Path) ->
     for name, when in jobs.items():
         body = json.dumps({**when, "target": {"type": "sns", "topicArn": TOPIC}}).encode()
         # The threads that deliver were not started.
-        assert first.server.site.gateway.answer("PUT", f"{JOBS}/{name}", headers, body).status == 201
+        assert first.site.gateway.answer("PUT", f"{JOBS}/{name}", headers, body).status == 201
     first.server.server_close()
     journal.close()
 

@@ -376,3 +376,8 @@ def test_a_shell_completes_commands(tmp_path: Path) -> None:
         check=False,
     )
     assert done.stdout.split() == ["resume"], done.stderr
+
+
+def test_a_clone_that_is_not_installed_says_so_for_its_version() -> None:
+    done = CliRunner().invoke(app, ["--version"])
+    assert (done.exit_code, done.stdout) == (0, "sweephand of a clone, which is not installed\n")

@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from infra.local.demo import first_steps
+from infra.local.__main__ import first_steps
 
 SAID = first_steps({"apiUrl": "http://api", "apiKey": "sh_admin_k"}, "http://inbox", ended_by="make down")
 

@@ -5,8 +5,8 @@ import random
 from typing import Any, Final
 
 import pytest
-from infra.local.receiver import Receiver
 from tests.fakes.functions import function
+from tests.fakes.receiver import Receiver
 
 from sweephand.runtime.lists import (
     DIGEST_LENGTH,

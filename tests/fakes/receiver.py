@@ -1,7 +1,6 @@
 """A consumer on loopback that checks every signature, keeps each delivery, and answers as it is told to.
 
-`make run` and `make up` use it to show what arrives. The end-to-end tests also let it fail, hang and
-redirect.
+The end-to-end tests let it fail, hang and redirect.
 """
 
 import threading
@@ -9,14 +8,10 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
-
-#: The heads of the columns of `line`.
-HEAD = "arrived       late     attempt  job                          to"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +46,16 @@ class Receiver:
     """A server on a port of 127.0.0.1. Enter it to start it; leaving it ends it and what still hangs.
 
     `secrets` returns the signing secrets (`whsec_…`) of a namespace. The receiver asks for them at each
-    request, since they can be rotated. The receiver keeps the last `kept_max` deliveries (None: all). Port 0
-    stands for any free port.
+    request, since they can be rotated.
     """
 
-    def __init__(
-        self,
-        secrets: Callable[[str], Iterable[str]] = lambda _: (),
-        *,
-        port: int = 0,
-        kept_max: int | None = None,
-    ) -> None:
+    def __init__(self, secrets: Callable[[str], Iterable[str]] = lambda _: ()) -> None:
         self._secrets = secrets
         self._came = threading.Condition()
-        self._deliveries: deque[Delivery] = deque(maxlen=kept_max)
+        self._deliveries: list[Delivery] = []
         self._answers: dict[str, deque[Answer]] = defaultdict(deque)
         self._ended = threading.Event()
-        self._server = _server(self, port)
+        self._server = _server(self)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -106,11 +94,6 @@ class Receiver:
                     raise TimeoutError(f"{path}: {len(came)} of {count} deliveries came within {within_s} s")
             return came
 
-    def remember(self, delivery: Delivery) -> None:
-        """Keep a delivery. The thread of each request calls it with the lock held."""
-        self._deliveries.append(delivery)
-        self._came.notify_all()
-
     def take(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, arrived_at: int
     ) -> Answer:
@@ -121,29 +104,10 @@ class Receiver:
             answers = self._answers[path]
             answer = answers.popleft() if answers else Answer()
             delivery = Delivery(arrived_at, method, path, headers, body, is_signed, answer)
-            self.remember(delivery)
+            self._deliveries.append(delivery)
+            self._came.notify_all()
         self._ended.wait(answer.hang_s)
         return answer
-
-
-def line(delivery: Delivery) -> str:
-    """The line of a delivery under HEAD.
-
-    The lateness of a run is that of its first attempt. The retry policy decides when later attempts come. A
-    trigger of a batch has the due time of its occurrence in the headers. Only the first one is due then, so
-    the line of another shows its index instead of its lateness.
-    """
-    named = delivery.headers
-    clock = datetime.fromtimestamp(delivery.arrived_at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
-    due, attempt, index = (named.get(f"sweephand-{each}") for each in ("due", "attempt", "batch-index"))
-    late_ms = delivery.arrived_at - round(datetime.fromisoformat(due).timestamp() * 1000) if due else 0
-    late = f"{late_ms:5d} ms" if index in (None, "0") else f"# {index}"
-    note = "" if delivery.answer.status < 300 else f"   answered {delivery.answer.status}"  # noqa: PLR2004 - 2xx
-    note += "" if delivery.is_signed else "   WRONG SIGNATURE"
-    return (
-        f"{clock}  {late if attempt == '1' else 'retry':>8}  {attempt or '?':>5}    "
-        f"{named.get('sweephand-job', '?'):<27}  {delivery.path}{note}"
-    )
 
 
 def _verifies(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
@@ -154,7 +118,7 @@ def _verifies(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
     return True
 
 
-def _server(receiver: Receiver, port: int) -> ThreadingHTTPServer:
+def _server(receiver: Receiver) -> ThreadingHTTPServer:
     class Handler(BaseHTTPRequestHandler):
         # Connections stay open, as with real consumers.
         protocol_version = "HTTP/1.1"
@@ -184,4 +148,4 @@ def _server(receiver: Receiver, port: int) -> ThreadingHTTPServer:
         def handle_error(self, *_: object) -> None:
             """Nothing: some tests let a caller close its connection early."""
 
-    return Server(("127.0.0.1", port), Handler)
+    return Server(("127.0.0.1", 0), Handler)

@@ -1,4 +1,4 @@
-"""The consumer of the demonstration and of the end-to-end tests: its answers and its signature checks."""
+"""The consumer of the end-to-end tests: its answers and its signature checks."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 import urllib3
-from infra.local.receiver import Answer, Receiver
 from standardwebhooks.webhooks import Webhook
+from tests.fakes.receiver import Answer, Receiver
 
 SECRET = "whsec_" + "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"  # "secret", four times
 BODY = b'{"n": 1}'
