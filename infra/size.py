@@ -53,7 +53,7 @@ CEILINGS: Final = {
     # Its threads are a module of their own, since simulated time has none.
     # What its server shows is a module of its own, since the local stack shows an inbox alone.
     # Simulated time and the plugin of pytest take 980 lines. The plugin imports them when a test uses it.
-    "engine": Size(lines=2_665, modules=29, inner_imports=1),
+    "engine": Size(lines=2_675, modules=29, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 80.
