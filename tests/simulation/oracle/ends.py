@@ -151,16 +151,27 @@ def every_end_is_told(tale: Tale) -> Iterator[str]:
 
 
 def ends_are_told_soon_in_calm(tale: Tale) -> Iterator[str]:
-    """In the calm, the notification of an end leaves soon after it. A chain may wait for its turn."""
+    """In the calm, the notification of an end leaves soon after it. A chain may wait for its turn.
+
+    A trigger that left late stood behind others that are too many for its lane. So may the notification of
+    its end.
+    """
     if tale.echo_ends_at is None:
         return
     left_at: dict[End, int] = {}
     for each in tale.of(Told):
         left_at.setdefault(End(each.uid, each.trigger_id, each.attempts, each.state), each.at)
     for end, at in _ends(tale):
-        if at > tale.echo_ends_at and left_at.get(end, at) - at > TOLD_IN_CALM_MS:
+        is_late = left_at.get(end, at) - at > TOLD_IN_CALM_MS
+        if at > tale.echo_ends_at and is_late and not _left_late(tale, end.trigger_id):
             what = f"{end.trigger_id} {end.state} at {told(at)}"
             yield f"{what}, and its notification left at {told(left_at[end])}"
+
+
+def _left_late(tale: Tale, trigger_id: str) -> bool:
+    """Whether the first request of a trigger left long after its due time."""
+    made = tale.requests_of.get(trigger_id, [])
+    return any(each.attempt == 1 and each.at - each.due_at > TOLD_IN_CALM_MS for each in made)
 
 
 def only_ends_are_told(tale: Tale) -> Iterator[str]:
