@@ -84,7 +84,8 @@ def make_change_set(
 ) -> ChangeSet | None:
     """A new change set. None if it would change nothing. RefusedError with the reason of CloudFormation.
 
-    If the creation of a stack fails later, CloudFormation deletes what it has made.
+    If the creation of a stack fails later, CloudFormation deletes what it has made. Otherwise the stack
+    would stay as ROLLBACK_COMPLETE, which can only be deleted.
     """
     options: dict[str, Any] = {"RoleARN": role_arn} if role_arn else {}
     if tags:

@@ -1,4 +1,8 @@
-"""What a call of the API is, and whether and when its request is sent again."""
+"""What a call of the API is, and whether and when its request is sent again.
+
+If no connection was made, or the stack did nothing, any request may be sent again. After a lost answer, only
+a request may that does nothing new the second time.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,9 @@
-"""Makes the jobs of a namespace those that a file declares: first a plan of each change, then the calls."""
+"""Makes the jobs of a namespace those that a file declares: first a plan of each change, then the calls.
+
+The plan compares each job before it writes, because a PUT of every job would begin a completed one-off anew.
+A file says by labels or a prefix which jobs it owns. A file of the last state would not do: with one each,
+two people would delete each other's jobs.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor

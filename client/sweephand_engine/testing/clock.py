@@ -1,7 +1,8 @@
 """Simulated time: strands that hand over only where they wait, so that each run has the same order of events.
 
 All strands run in the thread of the test. So a handler finds what the test has in this thread, such as the
-connection of a database.
+connection of a database. A thread for each strand would lose that. Without strands, a slow consumer would
+hold up all others, and nobody could test overlaps and time-outs.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -6,6 +6,9 @@ layout, and what was stored before is read as before. A field with its default i
 must never change within a version of the form.
 
 A reader ignores fields that its layout does not have, because a later version may write more of them.
+
+msgspec would read twenty times faster. But it reads a NamedTuple by positions, and its import costs as much
+as reading 700 messages. A delivery function reads tens a second.
 """
 
 from collections.abc import Callable, Mapping, Sequence

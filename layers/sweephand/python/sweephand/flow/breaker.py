@@ -3,6 +3,14 @@
 While the consumer of a policy is out of order, its triggers wait instead of failing. One probe leaves after
 each `probeAfter`. Opening and closing change no limit. So it does not matter in which order functions see
 them.
+
+The count of failures in a row stands in the item of the policy, which every function reads each second
+anyway. So a breaker costs nothing without failures. A write for each success would cost $0.63 a million. A
+count in each function's memory would never open a policy that has a trigger a minute.
+
+The failures must last for a second: by then each function has read the item, and any success has removed the
+count. Otherwise a tenth of a hundred first requests could open it, failing by chance. A breaker does not
+close before a probe has succeeded, even if nothing waits: otherwise a herd could be the probe.
 """
 
 from contextlib import suppress

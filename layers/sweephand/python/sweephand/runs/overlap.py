@@ -2,7 +2,7 @@
 
 A job whose `overlap` is not `allow` has a line. One trigger holds the line, from before its first request
 until its run is over. Other triggers may wait in the order of their due times. The functions return
-decisions. runs/flow/overlap_queue.py writes them, on the condition that the line has not changed meanwhile.
+decisions. runs/overlap_queue.py writes them, on the condition that the line has not changed meanwhile.
 """
 
 from typing import Final, Literal, NamedTuple

@@ -93,7 +93,13 @@ class LateError(StoreError):
 
 @contextmanager
 def only_while(in_time: Callable[[], bool]) -> Iterator[None]:
-    """Let the writes of this thread be sent only while `in_time()` is true."""
+    """Let the writes of this thread be sent only while `in_time()` is true.
+
+    A job is armed before it is committed, and a late commit would make an active job that never fires. The
+    function's own time limit is not enough: Lambda may freeze a function that has answered, and thaw it
+    minutes later, in the middle of the SDK's retries. DynamoDB accepts a retry however late it is, since each
+    has a new signature. What stays open is the time from `before-send` to the last byte.
+    """
     token = _in_time.set(in_time)
     try:
         yield
