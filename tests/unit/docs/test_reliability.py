@@ -1,4 +1,4 @@
-"""docs/reliability.md names checks of the oracle that there are, and the worlds that `make verify` runs."""
+"""docs/reliability.md names checks and tests that there are, and the worlds that `make verify` runs."""
 
 import re
 from typing import Final
@@ -24,6 +24,15 @@ def test_each_promise_names_checks_that_there_are() -> None:
         found = re.findall(r"`(\w+\.\w+)`", named)
         assert found, promise
         assert set(found) <= checks, promise
+
+
+def test_each_promise_names_tests_that_there_are() -> None:
+    rows = re.findall(r"^\| (?!promise|-).+ \|$", section("## The promises"), re.MULTILINE)
+    assert len(rows) == len([row for row in rows if "`tests/" in row])
+    named = [each.split("::") for each in re.findall(r"`(tests/\w[^` ]+)`", "".join(rows))]
+    for path, *names in named:
+        assert (ROOT / path).exists(), path
+        assert not names or f"\ndef {names[0]}(" in (ROOT / path).read_text("utf-8"), names
 
 
 def test_the_table_of_worlds_is_that_of_the_long_proofs() -> None:
