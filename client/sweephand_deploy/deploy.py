@@ -152,7 +152,7 @@ def _check_names(parameters: Mapping[str, str], template: Template) -> None:
     for name in parameters:
         if name not in known:
             close = get_close_matches(name, known, 1)
-            hint = f" Is it {close[0]}?" if close else " docs/operations.md lists them."
+            hint = f" Is it {close[0]}?" if close else " docs/parameters.md lists them."
             raise InputError(f"The template has no parameter {name}.{hint}")
 
 

@@ -76,7 +76,7 @@ def make_key(stack: str, aws: Aws) -> str:
 
 
 def _key_policy(aws: Aws) -> Mapping[str, Any]:
-    """What docs/operations.md asks of a key: CloudWatch Logs uses it by itself."""
+    """What docs/parameters.md asks of a key: CloudWatch Logs uses it by itself."""
     identity = aws.client("sts").get_caller_identity()
     account, partition = identity["Account"], identity["Arn"].split(":")[1]
     groups = f"arn:{partition}:logs:{aws.region}:{account}:log-group:*"

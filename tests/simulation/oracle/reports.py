@@ -66,7 +66,7 @@ def no_run_hangs(tale: Tale) -> Iterator[str]:
     """A run whose consumer is silent, or takes longer than it may, is found in time.
 
     A rebuild arms jobs. If a job is deleted between a loss of the Timers table and the rebuild, its runs lose
-    their deadlines with their timers (docs/operations.md).
+    their deadlines with their timers (docs/recovery.md).
     """
     for stored in tale.runs_of.values():
         is_given_up = "deadline" in tale.given_up.get(trigger_id_of(stored[0]), ())

@@ -116,7 +116,7 @@ PAUSES_MS: Final[Mapping[Role, tuple[int, ...]]] = {
 _NO_CALL: Final = 1 << 60
 
 #: A sweeper that mostly dies for weeks is behind by more than two weeks. Then timers are lost
-#: (docs/operations.md, "The bound is 14 days").
+#: (docs/recovery.md, "The bound is 14 days").
 _RATE_MAX: Final = 0.5
 _RATE_OVER_WEEKS_MAX: Final = 0.05
 

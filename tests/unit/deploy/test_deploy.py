@@ -197,7 +197,7 @@ def test_a_stack_that_cannot_be_changed_is_told(account: Account) -> None:
 def test_an_unknown_parameter_is_told_before_anything_is_asked_of_aws(account: Account) -> None:
     with pytest.raises(InputError, match=r"no parameter LogLvel\. Is it LogLevel\?"):
         deployed(account, Order("sweephand", {"LogLvel": "DEBUG"}))
-    with pytest.raises(InputError, match=r"no parameter Xyz\. docs/operations\.md lists them"):
+    with pytest.raises(InputError, match=r"no parameter Xyz\. docs/parameters\.md lists them"):
         deployed(account, Order("sweephand", {"Xyz": "1"}))
     assert account.cloudformation.calls == []
 

@@ -22,7 +22,7 @@ from sweephand.runtime.machine import SystemClock
 SECRET: Final = "whsec_c3dlZXBoYW5kIHNpZ25zIGl0cyBkZWxpdmVyaWVz"
 BODY: Final = b'{"task":"db-backup"}'
 
-OPERATIONS: Final = (ROOT / "docs" / "operations.md").read_text("utf-8")
+MONITORING: Final = (ROOT / "docs" / "monitoring.md").read_text("utf-8")
 
 #: What checks the blocks of a language, besides the modules of this folder. Pictures are drawn where the page
 #: is read, and test_internals.py compares those of states with the code.
@@ -128,13 +128,13 @@ def test_the_example_of_the_client_writes_and_lists_a_job(
 
 
 @pytest.mark.parametrize("block", [pytest.param(each, id=each.place) for each in all_blocks("")])
-def test_a_query_of_the_logs_names_fields_that_the_page_lists(block: Block) -> None:
+def test_a_query_of_the_logs_names_fields_that_monitoring_lists(block: Block) -> None:
     assert re.match(r"(fields|filter) ", block.text)
     without_texts = re.sub(r'"[^"]*"', "", block.text)
     made = set(re.findall(r"\bas (\w+)", without_texts))
     words = set(re.findall(r"@?\b[a-z_]+\b(?!\()", without_texts)) - made
     syntax = {"fields", "filter", "stats", "sort", "desc", "by", "as", "in", "and", "h"}
-    listed = set(re.findall(r"`(\w+)`", OPERATIONS)) | _OF_EACH_LINE
+    listed = set(re.findall(r"`(\w+)`", MONITORING)) | _OF_EACH_LINE
     assert {each.removeprefix("@") for each in words - syntax} <= listed
 
 

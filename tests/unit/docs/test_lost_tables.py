@@ -1,4 +1,4 @@
-"""The commands of operations.md about lost tables, in their order, make the tables that a stack needs."""
+"""The commands of recovery.md about lost tables, in their order, make the tables that a stack needs."""
 
 import re
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ TABLES: Final = {"JobsTableName": "JobsTable", "TimersTableName": "TimersTable"}
 
 CREATED_WITH: Final = ("AttributeDefinitions", "KeySchema", "BillingMode")
 
-PAGE: Final = ROOT / "docs" / "operations.md"
+PAGE: Final = ROOT / "docs" / "recovery.md"
 
 
 def of_section(title: str) -> list[str]:
     """The commands of a section, in their order."""
     text = PAGE.read_text("utf-8")
-    [section] = re.findall(rf"^### {title}\n(.*?)(?=^##)", text, flags=re.MULTILINE | re.DOTALL)
+    [section] = re.findall(rf"^### {title}\n(.*?)(?=^##|\Z)", text, flags=re.MULTILINE | re.DOTALL)
     of_page = [block.text for block in blocks(PAGE, "sh")]
     indented = re.sub(r"^ +", "", section, flags=re.MULTILINE)
     shown = [each for each in of_page if re.sub(r"^ +", "", each, flags=re.MULTILINE) in indented]

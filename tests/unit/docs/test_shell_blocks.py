@@ -3,7 +3,7 @@
 `curl` runs in test_examples.py, and every command of docs/recipes.md and docs/targets in
 tests/e2e/test_pages.py. Those of docs/command-line.md run in tests/e2e/test_command_line.py, and those with
 openssl in test_signatures.py. Here are those that would need an AWS account, or another checkout. Those of
-operations.md about lost tables also run in test_lost_tables.py.
+recovery.md about lost tables also run in test_lost_tables.py.
 """
 
 import re

@@ -172,7 +172,7 @@ def test_a_reading_that_takes_too_long_goes_on_where_it_stopped(monkeypatch: pyt
     assert found == whole.steps
 
 
-OPERATIONS = Path(__file__).parents[3] / "docs" / "operations.md"
+MONITORING = Path(__file__).parents[3] / "docs" / "monitoring.md"
 LATE = 700
 
 
@@ -184,7 +184,7 @@ def begun(**fields: object) -> TriggerMessage:
 
 @pytest.mark.parametrize("outcome", get_args(OutcomeName))
 def test_every_outcome_is_explained_to_operators(outcome: str) -> None:
-    assert f"`{outcome}`" in OPERATIONS.read_text("utf-8")
+    assert f"`{outcome}`" in MONITORING.read_text("utf-8")
 
 
 def test_a_delivery_that_a_consumer_took_is_no_failure_and_one_that_it_refused_is_one() -> None:
