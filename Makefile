@@ -65,8 +65,8 @@ smoke-aws: .venv/.locked ## the same in your AWS account, on a stack of its own,
 size: .venv/.locked ## count lines of code, modules and words, each beside its ceiling
 	@$(IN_VENV)/python -m infra.size
 
-dist: .venv/.locked $(VENVS)/sbom/.locked ## write dist/: wheel, source distribution, bill of materials and hashes of one version
-	@$(IN_VENV)/python -m infra.dist
+dist: .venv/.locked $(VENVS)/sbom/.locked ## write dist/: wheel, source distribution, stack, bill of materials and hashes of one version
+	@$(RUN) infra.dist
 
 check: lint types imports template ## all checks that run no code: lint, types, imports, template
 

@@ -48,7 +48,7 @@ CEILINGS: Final = {
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
-    "deploy": Size(lines=612, modules=10, inner_imports=0),
+    "deploy": Size(lines=615, modules=10, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
     # Its threads are a module of their own, since simulated time has none.
     # What its server shows is a module of its own, since the local stack shows an inbox alone.
@@ -56,8 +56,8 @@ CEILINGS: Final = {
     "engine": Size(lines=2_675, modules=29, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
-    # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 80.
-    "infra": Size(lines=5_700, modules=68, inner_imports=1),
+    # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
+    "infra": Size(lines=5_710, modules=68, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -102,15 +102,20 @@ def _package() -> Path:
 
 
 def _zipped(code: Path, folder: Path, name: str) -> Path:
-    """The zip of a folder. It says nothing of this machine, neither times nor modes of files."""
+    """The zip of a folder. The name of its file has a digest."""
     written = folder / f"{name}.zip"
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in _files(code):
-            info = zipfile.ZipInfo(path.relative_to(code).as_posix(), _ZIP_EPOCH)
-            info.create_system, info.external_attr = _UNIX, _READABLE
-            archive.writestr(info, path.read_bytes(), zipfile.ZIP_DEFLATED)
+    write_zip(_files(code), code, written)
     digest = hashlib.sha256(written.read_bytes()).hexdigest()[:32]
     return written.rename(folder / f"{name}-{digest}.zip")
+
+
+def write_zip(files: Iterable[Path], root: Path, written: Path) -> None:
+    """Write the files below a root into a zip. It says neither times nor modes of files."""
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in files:
+            info = zipfile.ZipInfo(path.relative_to(root).as_posix(), _ZIP_EPOCH)
+            info.create_system, info.external_attr = _UNIX, _READABLE
+            archive.writestr(info, path.read_bytes(), zipfile.ZIP_DEFLATED)
 
 
 def _files(code: Path) -> Iterator[Path]:
