@@ -9,7 +9,7 @@ from typing import Final
 from infra.bench.cost import Count
 from infra.calculator import pollers, prices
 from infra.calculator.measured import Measured
-from infra.calculator.pollers import DYNAMODB_S, Polled, Pollers, Work, core_of
+from infra.calculator.pollers import DYNAMODB_S, Polled, Work, core_of
 from infra.calculator.prices import GB, MILLION, MONTH_DAYS, MONTH_MINUTES, MONTH_S, Line
 from infra.calculator.template import Template
 
@@ -19,7 +19,7 @@ from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.delivery.functions import hold_ms
 from sweephand.wheel.tick import WARM_EVERY_MINUTES, WARM_FUNCTIONS
 
-#: Parts of the bill of a trigger, in the order of the page. The design's aims count the first eight.
+#: Parts of the bill of a trigger, in the order of the page. The design's aims count those of OF_AIM.
 API: Final = "the API that creates the job"
 WRITES: Final = "DynamoDB: writes"
 READS: Final = "DynamoDB: reads"
@@ -144,10 +144,9 @@ class Bill:
         """Dollars of a million triggers, or of some parts of them."""
         return prices.total(each for each in self.lines(case) if each.part in parts)
 
-    def polled(self, case: Case, platform: Pollers = pollers.AWS, memory_mb: int | None = None) -> Polled:
+    def polled(self, case: Case) -> Polled:
         """What the pollers do in that case. Cases that differ in what pollers do not see share a play."""
-        seen = replace(case, kind="recurring")
-        return self._polled(seen, platform, memory_mb or self.template.memory_mb("Deliver"))
+        return self._polled(replace(case, kind="recurring"))
 
     def is_counted(self, case: Case) -> bool:
         """Whether the units of such a case were counted: one-offs that are due together are for one herd."""
@@ -222,11 +221,11 @@ class Bill:
         lower = [rate for rate in counted if rate <= case.rate]
         return self.measured.count(case.kind, lower[-1] if lower else counted[0])
 
-    def _play(self, case: Case, platform: Pollers, memory_mb: int) -> Polled:
+    def _play(self, case: Case) -> Polled:
         span_s = float(self.template.default("BundleSeconds"))
-        return pollers.poll(dues(case), span_s, self.work(case, memory_mb), platform)
+        return pollers.poll(dues(case), span_s, self._work(case))
 
-    def work(self, case: Case, memory_mb: int) -> Work:
+    def _work(self, case: Case) -> Work:
         """What a call does in that case. Each trigger opens a TLS connection, as to a host of its own."""
         handling = self.measured.handling
         trigger_ms = handling.deliver_trigger_ms + handling.tls_ms
@@ -234,7 +233,7 @@ class Bill:
             trigger_ms += handling.history_ms
         return Work(
             trigger_ms / 1_000,
-            core_of(memory_mb),
+            core_of(self.template.memory_mb("Deliver")),
             case.answer_s,
             handling.deliver_call_ms / 1_000,
             case.keeps_history,

@@ -7,43 +7,23 @@ from typing import Any, Final
 
 from infra.bench import flow_units
 from infra.calculator import bill as bills
-from infra.calculator import chores, pollers, prices
-from infra.calculator.bill import METRICS, OF_AIM, PARTS, Bill, Case, eventbridge, scheduler
+from infra.calculator import chores, prices
+from infra.calculator.bill import METRICS, PARTS, Bill, Case, eventbridge, scheduler
 from infra.calculator.prices import MILLION, MONTH_MINUTES, MONTH_S, by_part, total
 
 #: Every case that has a column: triggers a second, and herds that are due at the beginning of each minute.
 CASES: Final = (
-    *(Case(rate=rate) for rate in (1.0, 5.0, 10.0, 20.0, 100.0, 1_000.0)),
-    *(Case(herd=herd) for herd in (10, 60, 1_000)),
+    *(Case(rate=rate) for rate in (1.0, 5.0, 20.0, 100.0)),
+    *(Case(herd=herd) for herd in (10, 1_000)),
 )
-
-#: The aims of the design in dollars a million: a recurring webhook without history, whose consumer takes
-#: 0.2 s. Its herd is one that is large enough to fill the calls.
-_HERD: Final = Case(herd=1_000)
-_AIMS: Final = {
-    Case(rate=1.0): 3.0,
-    Case(rate=5.0): 1.6,
-    Case(rate=20.0): 0.80,
-    Case(rate=100.0): 0.55,
-    _HERD: 0.33,
-}
-_AIM_IN_BULK: Final = 1.10
-_AIM_OF_HISTORY: Final = 0.65
-_AIM_IDLE: Final = 0.45
 
 _ANSWERS_S: Final = (0.05, 0.2, 2.0)
 
 #: The rates of the table of months, and those of the plot. Triggers a second.
-_MONTHLY: Final = (0.1, 0.5, 1.0, 5.0, 20.0, 100.0)
+_MONTHLY: Final = (0.1, 1.0, 5.0, 20.0, 100.0)
 _PLOTTED: Final = (0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 100.0)
 _HERDS_COUNTED: Final = (1, 3, 10, 60, 1_000)
 _HERDS_PLOTTED: Final = _HERDS_COUNTED[1:]
-
-#: The sizes of functions that are compared, and the cases by which the delivery function's is chosen. None is
-#: below 256 MB: a function holds up to 76 MB on this project's own bench, and Lambda's runtime and 32 threads
-#: need more.
-_SIZES_MB: Final = (256, 512, 1_024, pollers.CORE_MB)
-_SIZED: Final = (Case(rate=1.0), Case(rate=20.0), Case(rate=100.0), _HERD)
 
 #: The conditions of alarms that need another parameter than the topic.
 _OTHER_ALARMS: Final = ("HasValveAlarm", "HasLaneAlarms", "HasFlowAlarms")
@@ -51,9 +31,16 @@ _OTHER_ALARMS: Final = ("HasValveAlarm", "HasLaneAlarms", "HasFlowAlarms")
 #: Whose dates the page shows.
 _PARTS_MEASURED: Final = ("counts", "idle", "handling", "batches")
 
+#: The kinds of jobs whose price the page shows, and whether they keep a history.
+_PRICED: Final = (
+    ("recurring", True),
+    ("recurring", False),
+    ("oneOffInBulk", True),
+    ("oneOffSingly", True),
+)
+
 _KINDS: Final = {
     "recurring": "recurring",
-    "recurringWithHistory": "recurring, with history",
     "oneOffInBulk": "one-off, created in bulk",
     "oneOffSingly": "one-off, created singly",
 }
@@ -71,22 +58,16 @@ def figures(bill: Bill) -> dict[str, Any]:
         "bills": bills,
         "prices": prices,
         "memory": {each: template.memory_mb(each) for each in ("Deliver", "Tick", "Sweep", "Api", "Flow")},
-        "log_days": template.default("LogRetentionDays"),
         "measured_on": ", ".join(sorted({measured.when[each] for each in _PARTS_MEASURED})),
         "cases": " | ".join(map(str, CASES)),
+        "ruler": " --- |" * len(CASES),
         "by_rate": _table(_by_rate(bill)),
         "parts": _table(_parts(bill)),
         "answers": _table(_answers(bill)),
         "months": _table(_months(bill)),
-        "aims": _table(_aims(bill)),
         "batches": _table(_batches(bill)),
         "idle_parts": _table(_row(part, [dollars]) for part, dollars in by_part(bill.idle()).items()),
         "idle_parameters": _table(_idle_parameters(bill)),
-        "counts": _table(_counts(bill)),
-        "pollers": _table(_pollers(bill)),
-        "bundle_seconds": _table(_bundle_seconds(bill)),
-        "memories": _table(_memories(bill)),
-        "other_memories": _table(_other_memories(bill)),
         "price_list": _table(_prices()),
         "stats": _row("`Stats=on`", (chores.stats(bill, each) for each in CASES)),
         "plotted": ", ".join(f'"{rate:g}"' for rate in _PLOTTED),
@@ -154,14 +135,11 @@ def _series(values: Iterable[float]) -> str:
 
 
 def _by_rate(bill: Bill) -> Iterator[str]:
-    """Dollars a million of each kind of job and of EventBridge, by rate."""
-    for kind in ("recurring", "oneOffInBulk", "oneOffSingly"):
-        for keeps_history in (True, False):
-            cases = (replace(each, kind=kind, keeps_history=keeps_history) for each in CASES)
-            cells = (f"{bill.dollars(each):.2f}" if bill.is_counted(each) else "" for each in cases)
-            yield f"| {_KINDS[kind]}{'' if keeps_history else ', no history'} | {' | '.join(cells)} |"
-    for name, lines in (("to a webhook", eventbridge()), ("to Lambda or SQS", scheduler())):
-        yield f"| **EventBridge, {name}** |" + f" **{total(lines):.2f}** |" * len(CASES)
+    """Dollars a million of each kind of job, by rate."""
+    for kind, keeps_history in _PRICED:
+        cases = (replace(each, kind=kind, keeps_history=keeps_history) for each in CASES)
+        cells = (f"{bill.dollars(each):.2f}" if bill.is_counted(each) else "" for each in cases)
+        yield f"| {_KINDS[kind]}{'' if keeps_history else ', no history'} | {' | '.join(cells)} |"
 
 
 def _parts(bill: Bill) -> Iterator[str]:
@@ -200,31 +178,12 @@ def _months(bill: Bill) -> Iterator[str]:
         yield _row(f"{rate:g} | {rate * MONTH_S / MILLION:.2f}", month(bill, rate))
 
 
-def _aims(bill: Bill) -> Iterator[str]:
-    """The dollars of the parts that the design's aims count, and the aims."""
-    bulk = bill.dollars(replace(_HERD, kind="oneOffInBulk"), OF_AIM)
-    idle = total(bill.idle())
-    for name, dollars, aim in (
-        *((f"recurring, no history, {case}", bill.dollars(case, OF_AIM), aim) for case, aim in _AIMS.items()),
-        ("one-off created in bulk, 1,000 together", bulk, _AIM_IN_BULK),
-        ("history, in addition", history_of_aim(bill, Case(rate=100.0)), _AIM_OF_HISTORY),
-        ("a stack that does nothing, a month", idle, _AIM_IDLE),
-    ):
-        yield f"{_row(name, [dollars, aim])} {'within' if round(dollars, 2) <= aim else '**short**'} |"
-
-
-def history_of_aim(bill: Bill, case: Case) -> float:
-    """Dollars a million that a history adds, of the parts that the design's aims count."""
-    return bill.dollars(replace(case, keeps_history=True), OF_AIM) - bill.dollars(case, OF_AIM)
-
-
 def _batches(bill: Bill) -> Iterator[str]:
-    """Dollars a million events of each part, and the units of an event."""
+    """Dollars a million events, and the units of an event."""
     for each in bill.measured.batches:
-        lines = chores.batch(each)
         policy = "no policy" if each.limit is None else f"`maxConcurrent` {each.limit}"
         units = (each.writes, each.reads, each.sqs, each.invocations)
-        dollars = _row(f"{policy}, {each.spread} | **{total(lines):.2f}**", by_part(lines).values())
+        dollars = f"| {policy}, {each.spread} | **{total(chores.batch(each)):.2f}** |"
         yield dollars + "".join(f" {unit:.3f} |" for unit in units)
 
 
@@ -257,79 +216,13 @@ def _idle_parameters(bill: Bill) -> Iterator[str]:
         yield f"| {name} | {_added(bill, **changed):+.2f} |"
 
 
-def _counts(bill: Bill) -> Iterator[str]:
-    """The units that were counted on DynamoDB Local."""
-    kinds = list(_KINDS)
-    for each in sorted(
-        bill.measured.counts,
-        key=lambda each: (kinds.index(each.kind), each.rate or math.inf, each.per_minute),
-    ):
-        yield (
-            f"| {_KINDS[each.kind]} | {Case(rate=each.rate, herd=each.per_minute)} | {each.triggers:,} "
-            f"| {each.writes:.2f} | {each.reads:.2f} | {1 / each.messages:.1f} | {each.sends:.3f} "
-            f"| {each.timers_bytes:.0f} | {each.sweep_cpu_ms:.2f} |"
-        )
-
-
-def _pollers(bill: Bill) -> Iterator[str]:
-    """The results of the model for AWS's pollers, and how much the unknown sharing of messages matters."""
-    for case in CASES:
-        even, full = bill.polled(case), bill.polled(case, pollers.AWS_FULL)
-        yield (
-            f"| {case} | {1 / even.messages:.1f} | {even.calls:.4f} | {even.billed_s:.3f} "
-            f"| {full.calls:.4f} | {full.billed_s:.3f} | {even.at_once} |"
-        )
-
-
-def _bundle_seconds(bill: Bill) -> Iterator[str]:
-    """Dollars a million for SQS, calls and the delivery function's time, by `BundleSeconds`."""
-
-    def asked(case: Case, seconds: int) -> float:
-        work = bill.work(case, bill.template.memory_mb("Deliver"))
-        polled = pollers.poll(bills.dues(case), seconds, work)
-        return MILLION * (
-            prices.SQS_REQUESTS.of(polled.messages / 10 + 2 * polled.calls)
-            + prices.INVOCATIONS.of(polled.calls)
-            + prices.GB_SECOND.of(polled.billed_s * bill.gb("Deliver"))
-        )
-
-    for seconds in (0, 1, 2):
-        yield _row(f"`{seconds}`", (asked(case, seconds) for case in CASES))
-
-
-def _memories(bill: Bill) -> Iterator[str]:
-    """The delivery function's memory: dollars a million for its time, and lateness."""
-    for case in _SIZED:
-        for memory_mb in _SIZES_MB:
-            polled = bill.polled(case, memory_mb=memory_mb)
-            dollars = prices.GB_SECOND.of(polled.billed_s * memory_mb / 1024) * MILLION
-            late_ms = f"{polled.late_p50_s * 1_000:,.0f} | {polled.late_p99_s * 1_000:,.0f}"
-            yield f"| {case} | {memory_mb:,} | {dollars:.2f} | {late_ms} |"
-
-
-def _other_memories(bill: Bill) -> Iterator[str]:
-    """The memory of tick, sweep and API."""
-    busy, time = Case(rate=100.0), prices.GB_SECOND
-    sweep_cpu_ms = bill.measured.count("recurring", busy.rate).sweep_cpu_ms
-    for memory_mb in _SIZES_MB:
-        idle = time.of(bill.tick_gb_s(memory_mb) * MONTH_MINUTES)
-        swept = time.of(bill.sweep_gb_s(busy, memory_mb)) * MILLION
-        minute_s = 20_000 * sweep_cpu_ms / 1_000 / pollers.core_of(memory_mb)
-        put_s = bill.api_s("oneOffSingly", memory_mb)
-        put = time.of(put_s * memory_mb / 1024) * MILLION
-        yield (
-            f"| {memory_mb:,} | {idle:.2f} | {swept:.3f} | {minute_s:.1f} | {put:.2f} | {put_s * 1_000:.0f} |"
-        )
-
-
 def _prices() -> Iterator[str]:
-    """Each price with its source, and with all its digits, two at least."""
+    """Each price with all its digits, two at least."""
     for each in prices.ALL:
         digits = max(f"{each.dollars:.10f}".rstrip("0"), f"{each.dollars:.2f}", key=len)
         unit = ("a million " if each.each == MILLION else "each of ") + each.unit
         free = f"{each.free:,.0f}" if each.free else ""
-        compared = each.quoted or "not compared"
-        yield f"| {each.what} | {digits} | {unit} | {free} | {each.source} | {compared} |"
+        yield f"| {each.what} | {digits} | {unit} | {free} |"
 
 
 def _rate(rate: float) -> str:

@@ -9,8 +9,17 @@ from infra.bench.cost import Count
 from infra.bench.flow_units import BatchCount
 from infra.bench.meter import Usage
 from infra.calculator import bill as bills
-from infra.calculator import cost, prices
-from infra.calculator.bill import DELIVERY, PARTS, Bill, Case, Parameters, eventbridge, scheduler
+from infra.calculator import cost, measured, prices
+from infra.calculator.bill import (
+    DELIVERY,
+    OF_AIM,
+    PARTS,
+    Bill,
+    Case,
+    Parameters,
+    eventbridge,
+    scheduler,
+)
 from infra.calculator.measured import Handling, Measured
 from infra.calculator.prices import MILLION, Line, by_part, total
 from infra.calculator.template import FILE, Template, template
@@ -65,6 +74,10 @@ MEASURED = Measured(
     sweeper=[],
     function_cpu_us=1_000,
 )
+
+
+#: The bill from the points that docs/cost.md shows.
+OF_PAGE = Bill(measured.load(), template())
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +141,33 @@ def test_history_adds_a_write_its_storage_and_a_little_time(bill: Bill) -> None:
     assert priced(kept, prices.WRITES) - priced(plain, prices.WRITES) == pytest.approx(1.0 * MILLION)
     assert priced(kept, prices.READS) == priced(plain, prices.READS)
     assert priced(kept, prices.STORAGE) > priced(plain, prices.STORAGE)
-    assert 0.625 < cost.history_of_aim(bill, case) < 0.70
+    assert 0.625 < of_history(bill, case) < 0.70
+
+
+def of_history(bill: Bill, case: Case) -> float:
+    """Dollars a million that a history adds, of the parts that the design's aims count."""
+    return bill.dollars(replace(case, keeps_history=True), OF_AIM) - bill.dollars(case, OF_AIM)
+
+
+#: The aims of the design in dollars a million: a webhook without history, whose consumer takes 0.2 s.
+AIMS = {
+    Case(rate=1.0): 3.0,
+    Case(rate=5.0): 1.6,
+    Case(rate=20.0): 0.80,
+    Case(rate=100.0): 0.55,
+    Case(herd=1_000): 0.33,
+    Case(kind="oneOffInBulk", herd=1_000): 1.10,
+}
+
+
+@pytest.mark.parametrize(("case", "aim"), AIMS.items(), ids=map(str, AIMS))
+def test_a_million_triggers_cost_at_most_the_aim_of_the_design(case: Case, aim: float) -> None:
+    assert round(OF_PAGE.dollars(case, OF_AIM), 2) <= aim
+
+
+def test_a_history_and_an_idle_month_cost_at_most_the_aim_of_the_design() -> None:
+    assert round(of_history(OF_PAGE, Case(rate=100.0)), 2) <= 0.65
+    assert round(total(OF_PAGE.idle()), 2) <= 0.45
 
 
 def test_a_slower_consumer_costs_more_time_and_nothing_else(bill: Bill) -> None:
