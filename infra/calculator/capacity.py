@@ -13,11 +13,10 @@ from infra.calculator.template import Template
 from sweephand.storage.jobs import LISTING_SHARDS
 
 #: Kinds of work of infra/bench/sweeper.py.
-_RECURRING: Final = "recurring, in packs"
-_ONE_OFF: Final = "one-off, a timer each"
+RECURRING: Final = "recurring, in packs"
+ONE_OFF: Final = "one-off, a timer each"
 
-_MINUTELY: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
-_PLOTTED: Final = range(100_000, 1_000_001, 100_000)
+_MINUTELY: Final = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 
 #: Rates whose lateness the page shows, and the seconds that the model plays.
 _LATE_MINUTELY: Final = (1_000, 10_000, 100_000)
@@ -27,7 +26,7 @@ _HERDS: Final = (100, 1_000, 10_000, 100_000, 1_000_000)
 _PLOTTED_HERDS: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 _CONCURRENCIES: Final = (5, 50, 500)
 _POLLERS: Final = (2, 20, 200)
-_WINDOWS_S: Final = (15, 60, 300, 900)
+_WINDOWS_S: Final = (15, 60, 300)
 
 #: The design's aim for a herd, and its sweepers and shards.
 _HERD: Final = 100_000
@@ -41,38 +40,29 @@ _TENTHS_BELOW_S: Final = 10
 def figures(measured: Measured, template: Template) -> dict[str, Any]:
     """What stands in the braces of capacity.md."""
     work = needs.delivery(measured, template.memory_mb("Deliver"))
-    sweeper = needs.sweeper_per_s(measured, _RECURRING, template.memory_mb("Sweep"))
-    plotted = [needs.needs(each, sweeper, work).functions for each in _PLOTTED]
+    sweeper = needs.sweeper_per_s(measured, RECURRING, template.memory_mb("Sweep"))
     standard_s = [herd_late_s(each, work, standard(50)) for each in _PLOTTED_HERDS]
     provisioned_s = [herd_late_s(each, work, provisioned(20, 200)) for each in _PLOTTED_HERDS]
     return {
-        "sweep_mb": template.memory_mb("Sweep"),
-        "deliver_mb": template.memory_mb("Deliver"),
         "work": work,
         "sweeper_per_s": _rounded_down(sweeper),
         "function_per_s": _rounded_down(needs.function_per_s(work)),
         "namespace_per_s": _rounded_down(quotas.PARTITION_READS.value * LISTING_SHARDS / needs.JOB_READS),
         "needs": needs,
-        "prices": prices,
         "steady": "\n".join(_steady(sweeper, work)),
-        "plotted": ", ".join(map(_short, _PLOTTED)),
-        "functions_max": needs.rounded(max(plotted)),
-        "functions": _series(plotted),
         "lateness": "\n".join(_lateness(sweeper, work, template)),
         "herds": "\n".join(_herds(work)),
-        "cold": _duration(herd_late_s(_PLOTTED_HERDS[0], work, standard(50), warm=0)),
         "herds_plotted": ", ".join(map(_short, _PLOTTED_HERDS)),
         "herds_max_s": needs.rounded(max(standard_s)),
         "standard_s": _series(standard_s),
         "provisioned_s": _series(provisioned_s),
-        "instant": "\n".join(_instant(measured, template)),
+        "swept": [_duration(each) for each in swept_after_s(measured, template, RECURRING)],
         "late": "\n".join(_late(work)),
         "at_first_triggers": quotas.POLLERS_AT_FIRST.value * CALL_TRIGGERS,
         "pollers": "\n".join(_pollers(work)),
         "quotas": quotas,
-        "all_quotas": "\n".join(
-            f"| {each.name} | {each.value:,} | {each.raises} | <https://{each.source}> |"
-            for each in quotas.ALL
+        "raised_quotas": "\n".join(
+            f"| {each.name} | {each.value:,} |" for each in quotas.ALL if each.raises == "yes"
         ),
     }
 
@@ -129,23 +119,21 @@ def _herds(work: Work) -> Iterator[str]:
     """How long a herd waits for functions, by `DeliveryConcurrency`."""
     for herd in _HERDS:
         lasts = " | ".join(_last(herd, work, standard(each)) for each in _CONCURRENCIES)
-        woken = ", ".join(str(pollers.woken(herd, each)) for each in _CONCURRENCIES)
-        yield f"| {herd:,} | {lasts} | {woken} |"
+        yield f"| {herd:,} | {lasts} |"
 
 
-def _instant(measured: Measured, template: Template) -> Iterator[str]:
-    """The herd of the design's aim: how long until the last is sent. One shard has one sweeper at a time."""
-    memory_mb = template.memory_mb("Sweep")
-    tick = needs.sweeper_per_s(measured, _RECURRING, template.memory_mb("Tick"))
-    for name, kind in (("recurring jobs", _RECURRING), ("one-offs", _ONE_OFF)):
-        per_s = _SWEEPERS * needs.sweeper_per_s(measured, kind, memory_mb)
-        after = f"{_duration(_HERD / per_s)} | {_duration(needs.sent_after_idle_s(_HERD, per_s, tick))}"
-        yield f"| {name}, sweepers of {memory_mb:,} MB | {_rounded_down(per_s):,} | {after} |"
+def swept_after_s(measured: Measured, template: Template, kind: str) -> tuple[float, float]:
+    """Seconds until the design's herd of that kind is sent, usually and after an idle hour.
+
+    One shard has one sweeper at a time.
+    """
+    tick = needs.sweeper_per_s(measured, RECURRING, template.memory_mb("Tick"))
+    per_s = _SWEEPERS * needs.sweeper_per_s(measured, kind, template.memory_mb("Sweep"))
+    return _HERD / per_s, needs.sent_after_idle_s(_HERD, per_s, tick)
 
 
 def _late(work: Work) -> Iterator[str]:
     """How late the last trigger of a herd is that `jitter` spreads."""
-    yield "| none |" + "".join(f" {_last(_HERD, work, standard(each))} late |" for each in _CONCURRENCIES)
     for window_s in _WINDOWS_S:
         late_s = [pollers.spread_late_s(_HERD, window_s, work, standard(each)) for each in _CONCURRENCIES]
         cells = (f"up to {_duration(each)} late" if each else "in time" for each in late_s)
