@@ -57,13 +57,14 @@ CEILINGS: Final = {
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
-    "infra": Size(lines=5_710, modules=68, inner_imports=1),
+    "infra": Size(lines=5_620, modules=68, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
     # Simulated time and the plugin of pytest have 870 lines of tests. The wheel is tested alone: 80 lines.
     # An account in memory, and what deploys to it: 740. The consumer of deployed tests came from infra: 120.
-    "tests": Size(lines=84_300, modules=738, inner_imports=1),
+    # So did the aims of cost and of herds, which were rows of pages: 15.
+    "tests": Size(lines=84_315, modules=738, inner_imports=1),
 }
 
 
