@@ -74,7 +74,7 @@ def test_the_requests_of_the_pages_are_found() -> None:
 
     assert found["README"] >= 3
     assert found["quickstart"] >= 7
-    assert found["crontab"] >= 5
+    assert found["crontab"] >= 3
     assert found["keys"] >= 3
     assert found["runs"] >= 4
 
@@ -82,7 +82,7 @@ def test_the_requests_of_the_pages_are_found() -> None:
 def test_the_api_accepts_every_job_of_the_page_about_crontabs() -> None:
     client = Client()
     jobs = [json.loads(block.text) for block in blocks(CRONTAB, "json")]
-    assert len(jobs) >= 8
+    assert len(jobs) >= 2
     for job in jobs:
         answer = client.put("job", job)
         assert answer.status in (200, 201), (job, answer)
