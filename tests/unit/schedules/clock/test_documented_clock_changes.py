@@ -15,23 +15,6 @@ from sweephand.schedules.clock.dst import read_dst
 from sweephand.schedules.clock.zones import zone_named
 
 PAGE = Path(__file__).parents[4] / "docs" / "schedules.md"
-#: Rows as those of the page, for other zones and other fields.
-_MORE = """
-| Europe/Dublin | 2027-03-28 | 01:00 to 02:00 | `30 1 * * *` | 02:00 +01:00 | - |
-| Asia/Beirut | 2027-03-28 | 00:00 to 01:00 | `0 0 * * *` | 01:00 +03:00 | - |
-| Pacific/Apia | 2011-09-24 | 03:00 to 04:00 | `30 3 * * *` | 04:00 -10:00 | - |
-| Pacific/Apia | 2011-12-30 | 00:00 to 00:00 of the next day | `30 2 * * *` | - | - |
-| America/Santiago | 2027-09-05 | 00:00 to 01:00 | `@daily` | 01:00 -03:00 | - |
-| America/New_York | 2027-03-14 | 02:00 to 03:00 | `*/20 2 * * *` | - | - |
-| Antarctica/Troll | 2027-03-28 | 01:00 to 03:00 | `30 1,2 * * *` | 03:00 +02:00 | - |
-| Europe/Dublin | 2027-10-31 | 02:00 to 01:00 | `30 1 * * *` | 01:30 +01:00 | 01:30 +00:00 | 01:30 +01:00, 01:30 +00:00 |
-| Asia/Beirut | 2027-10-30 | 24:00 to 23:00 | `30 23 * * *` | 23:30 +03:00 | 23:30 +02:00 | 23:30 +03:00, 23:30 +02:00 |
-| Pacific/Apia | 2012-04-01 | 04:00 to 03:00 | `30 3 * * *` | 03:30 +14:00 | 03:30 +13:00 | 03:30 +14:00, 03:30 +13:00 |
-| America/Santiago | 2027-04-03 | 24:00 to 23:00 | `30 23 * * *` | 23:30 -03:00 | 23:30 -04:00 | 23:30 -03:00, 23:30 -04:00 |
-| America/New_York | 2027-11-07 | 02:00 to 01:00 | `30 1-2 * * *` | 01:30 -04:00, 02:30 -05:00 | 01:30 -05:00, 02:30 -05:00 | 01:30 -04:00, 01:30 -05:00, 02:30 -05:00 |
-| America/New_York | 2027-11-07 | 02:00 to 01:00 | `30 * * * *`, at 01:30 | 01:30 -04:00, 01:30 -05:00 | 01:30 -04:00, 01:30 -05:00 | 01:30 -04:00, 01:30 -05:00 |
-| Antarctica/Troll | 2027-10-31 | 03:00 to 01:00 | `0 2 * * *` | 02:00 +02:00 | 02:00 +00:00 | 02:00 +02:00, 02:00 +00:00 |
-"""  # noqa: E501 - a table
 _ROW = re.compile(
     r"\| ([A-Z]\w+/\w+) \| (\d{4}-\d\d-\d\d) \| (\d\d:\d\d) to (\d\d:\d\d)[^|]* \| `([^`]+)`([^|]*) \|(.*)\|"
 )
@@ -50,6 +33,8 @@ def rows(text: str, rules: list[dict[str, str]]) -> list[tuple[re.Match[str], di
 GAP_RULES = [{"gap": "shift"}, {"gap": "skip"}]
 OVERLAP_RULES = [{"overlap": "first"}, {"overlap": "last"}, {"overlap": "both"}]
 _SHOWN = PAGE.read_text("utf-8")
+#: Rows as those of the page, for other zones and other fields.
+_MORE = Path(__file__).with_name("clock_changes.md").read_text("utf-8")
 GAPS = rows(_SHOWN + _MORE, GAP_RULES)
 OVERLAPS = rows(_SHOWN + _MORE, OVERLAP_RULES)
 
