@@ -4,6 +4,7 @@ PORT ?= 4700
 VENVS := .local/venvs
 SAM := $(VENVS)/sam/.locked
 STACK := .venv/.locked $(VENVS)/ministack/.locked
+SITE := .venv/.locked $(VENVS)/docs/.locked .local/docs/.fetched
 TESTS := $(STACK) $(SAM) $(VENVS)/schemathesis/.locked $(VENVS)/sbom/.locked
 SOURCES := layers/sweephand/python/sweephand client/sweephand_client client/sweephand_deploy client/sweephand_engine functions infra tests
 IN_VENV := .venv/bin
@@ -13,12 +14,12 @@ WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600
 FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys outages calm-outages
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev up down test sim verify bench bill capacity smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
+.PHONY: help setup dev up down test sim verify bench bill capacity docs smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-setup: $(TESTS) ## install everything now; the other targets install what they need by themselves
+setup: $(TESTS) $(SITE) ## install everything now; the other targets install what they need by themselves
 
 dev: .venv/.locked ## run Sweephand in one process, without AWS: API, console, deliveries and an inbox for them
 	@$(RUN) sweephand_client.commands.main dev $(if $(findstring command line,$(origin PORT)),--port $(PORT)) $(ARGS)
@@ -55,6 +56,9 @@ bill: .venv/.locked ## write docs/cost.md and docs/capacity.md; MEASURE=1 measur
 	@$(RUN) infra.calculator $(if $(MEASURE),--measure)
 
 capacity: bill ## the same: both pages come from one calculator
+
+docs: $(SITE) ## build the site of the documentation, which `sweephand docs` opens
+	@$(RUN) infra.site
 
 smoke: $(STACK) ## run every check on a local stack that it starts and ends
 	@$(RUN) infra.smoke --local $(ARGS)
@@ -103,3 +107,7 @@ clean: down ## remove all that these commands have made here
 
 $(VENVS)/%/.locked: requirements/%.txt
 	@requirements/install.sh $(PYTHON) $(@D) $<
+
+# What the site takes from npm.
+.local/docs/.fetched: requirements/docs.json
+	@requirements/browser.sh $< >/dev/null && touch $@

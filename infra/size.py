@@ -43,8 +43,8 @@ CEILINGS: Final = {
     # Policies that pause take 160 lines, limits for each key 420, slots that are taken at once 270, and
     # breakers 300.
     "package": Size(lines=30_655, modules=296, inner_imports=31),
-    # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95.
-    "client": Size(lines=4_245, modules=44, inner_imports=0),
+    # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20.
+    "client": Size(lines=4_270, modules=45, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
@@ -57,14 +57,16 @@ CEILINGS: Final = {
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
-    "infra": Size(lines=5_620, modules=68, inner_imports=1),
+    # The site of the documentation takes 520 lines, of which the reference of the API is a third.
+    "infra": Size(lines=6_145, modules=77, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
     # Simulated time and the plugin of pytest have 870 lines of tests. The wheel is tested alone: 80 lines.
     # An account in memory, and what deploys to it: 740. The consumer of deployed tests came from infra: 120.
     # So did the aims of cost and of herds, which were rows of pages: 15.
-    "tests": Size(lines=84_315, modules=738, inner_imports=1),
+    # The site, and the forty questions that its search answers: 220.
+    "tests": Size(lines=84_555, modules=741, inner_imports=1),
 }
 
 

@@ -17,4 +17,5 @@ lock requirements/dev.txt --constraint "$lambda" --group dev --group lambda pypr
 lock requirements/sam.txt --group sam
 lock requirements/ministack.txt --group ministack
 lock requirements/sbom.txt --group sbom
+lock requirements/docs.txt --group docs
 lock requirements/schemathesis.txt --group schemathesis

@@ -12,6 +12,7 @@ from sweephand_client.commands import (
     crontab,
     deploy,
     dev,
+    docs,
     figures,
     flow,
     job,
@@ -39,6 +40,7 @@ app.add_typer(access.keys, name="key")
 app.add_typer(access.secrets, name="secret")
 app.add_typer(access.profiles, name="profile")
 app.command()(dev.dev)
+app.command()(docs.docs)
 app.command()(deploy.deploy)
 app.command()(deploy.destroy)
 command(app)(access.status)

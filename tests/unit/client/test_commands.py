@@ -326,11 +326,11 @@ def test_the_only_namespace_of_a_key_needs_no_option(sweephand: CommandLine) -> 
     assert sweephand.ok("job", "list", "-n", "other", "--json").json == []
 
 
-#: The commands that make, run or delete a stack, and call none.
-OF_STACKS = {("deploy",), ("destroy",), ("dev",)}
+#: The commands that make, run or delete a stack, or open a page, and call no stack.
+WITHOUT_A_STACK = {("deploy",), ("destroy",), ("dev",), ("docs",)}
 
 
-@pytest.mark.parametrize("words", [each for each in ALL if each not in OF_STACKS], ids=" ".join)
+@pytest.mark.parametrize("words", [each for each in ALL if each not in WITHOUT_A_STACK], ids=" ".join)
 def test_a_command_has_the_shared_options_and_takes_no_key_or_secret(words: tuple[str, ...]) -> None:
     shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).stdout
     for option in ("--json", "--profile", "--namespace"):

@@ -70,13 +70,13 @@ def test_the_api_accepts_every_request_of_a_page(world: World, page: Path) -> No
 
 
 def test_the_requests_of_the_pages_are_found() -> None:
-    found = {page.stem: len(requests(page)) for page in PAGES}
+    found = {page.relative_to(ROOT).as_posix(): len(requests(page)) for page in PAGES}
 
-    assert found["README"] >= 3
-    assert found["quickstart"] >= 7
-    assert found["crontab"] >= 3
-    assert found["keys"] >= 3
-    assert found["runs"] >= 4
+    assert found["README.md"] >= 3
+    assert found["docs/quickstart.md"] >= 7
+    assert found["docs/crontab.md"] >= 3
+    assert found["docs/keys.md"] >= 3
+    assert found["docs/runs.md"] >= 4
 
 
 def test_the_api_accepts_every_job_of_the_page_about_crontabs() -> None:
