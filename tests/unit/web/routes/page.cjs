@@ -1,8 +1,11 @@
 // Runs the script of the page of the API on a description, and tells what a reader would then see.
-// Standard input: {"script": the script, "api": the description, "searches": texts to search for}.
-// Standard output: {"alerts", "articles", "links", "rows", "examples", "searched"}: texts of each, articles by
-// their ids, rows and examples under their article's id. Rows are lists of cells. "searched" has, for each
-// text, what the page says of it and the fields that it then shows, under their article's id.
+// Standard input: {"script": the script, "api": the description, "searches": texts to search for, "parts": parts
+// of the address to open}.
+// Standard output: {"alerts", "articles", "links", "rows", "examples", "searched", "opened"}: texts of each,
+// articles by their ids, rows and examples under their article's id. Rows are lists of cells. "searched" has, for
+// each text, what the page says of it and the fields that it then shows, under their article's id. "opened" has,
+// for each part of the address, the articles that it shows, whether it then shows what the API is about, and the
+// article to which it scrolls.
 "use strict";
 
 const { readFileSync } = require("node:fs");
@@ -49,8 +52,12 @@ class Element {
   }
 }
 
-const { script, api, searches, href } = JSON.parse(readFileSync(0, "utf8"));
+const { script, api, searches, parts: opened, href } = JSON.parse(readFileSync(0, "utf8"));
 const names = ["nav", "main", "#menu", "#search", "#fold", "#found"];
+const location = { href, hash: "" };
+const listeners = {};
+let scrolledTo = null;
+Element.prototype.scrollIntoView = function () { scrolledTo = this.attributes.id; };
 const parts = Object.fromEntries(names.map((name) => [name, new Element(name)]));
 vm.runInNewContext(script, {
   URL,
@@ -60,8 +67,11 @@ vm.runInNewContext(script, {
     querySelector: (name) => parts[name],
   },
   fetch: async () => ({ ok: true, json: async () => api }),
-  location: { href, hash: "" },
-  window: { scrollTo: () => {} },
+  location,
+  window: {
+    addEventListener: (kind, listener) => { listeners[kind] = listener; },
+    scrollTo: () => { scrolledTo = null; },
+  },
 });
 
 setImmediate(() => {
@@ -80,6 +90,14 @@ setImmediate(() => {
       const fields = (each) => each.all("tr", true).map(cells).filter((row) => row.length).map(([name]) => name);
       const shown = byArticle(parts.main.all("article", true), fields);
       return [text, { said: parts["#found"].textContent, shown, links: parts["#menu"].all("a", true).length }];
+    })),
+    opened: Object.fromEntries(opened.map((part) => {
+      location.hash = part;
+      listeners.hashchange();
+      const shown = parts.main.all("article", true).map((each) => each.attributes.id);
+      const about = parts.main.all("header", true).length === 1;
+      const open = parts.main.all("details", true).filter((each) => each.open);
+      return [part, { shown, about, scrolledTo, unfolded: open.map((each) => each.all("summary")[0].textContent) }];
     })),
   };
   process.stdout.write(JSON.stringify(told));

@@ -21,6 +21,8 @@ from sweephand.web.routes import console as assets
 
 _READER = Path(__file__).with_name("page.cjs")
 SEARCHES = ["heartbeatTimeout", "Complete RUN", "neither here nor there", ""]
+PARTS = ["#Jobs", "#putJob", "#Runs", "#getRun", "#main", "#nothing", ""]
+TAGS = {each.tag for each in OPERATIONS}
 
 
 @cache
@@ -30,9 +32,10 @@ def shown(auth: Auth = Auth(), href: str = "https://example.com/docs") -> Any:  
     if node is None:
         pytest.skip("Node, which runs the page's script, is not installed")
     script = files("sweephand.web").joinpath("docs.js").read_text("utf-8")
+    given = {"script": script, "searches": SEARCHES, "parts": PARTS}
     done = subprocess.run(  # noqa: S603 - our own page and description
         [node, _READER],
-        input=json.dumps({"script": script, "api": document(auth), "searches": SEARCHES, "href": href}),
+        input=json.dumps({**given, "api": document(auth), "href": href}),
         capture_output=True,
         text=True,
         check=False,
@@ -55,7 +58,7 @@ def test_the_page_shows_the_openapi_document() -> None:
 def test_every_operation_has_an_article_on_the_page_and_a_link_to_it() -> None:
     names = {each.name for each in OPERATIONS}
     assert set(shown()["articles"]) == names
-    assert {f"#{name}" for name in names} < set(shown()["links"])
+    assert {f"#{name}" for name in names | TAGS} < set(shown()["links"])
 
 
 def test_the_page_lists_the_forms_of_a_field_that_has_several() -> None:
@@ -93,12 +96,36 @@ def test_a_search_without_a_match_shows_no_call_and_says_so() -> None:
     assert found == {"said": "No call and no field matches.", "shown": {}, "links": 1}
 
 
-def test_clearing_the_search_shows_every_call_again() -> None:
+def test_clearing_the_search_shows_the_page_again_from_which_it_began() -> None:
     found = shown()["searched"][""]
 
-    assert found["said"] == ""
-    assert set(found["shown"]) == {each.name for each in OPERATIONS}
-    assert found["links"] == len(OPERATIONS) + 1
+    assert found == {"said": "", "shown": {}, "links": len(OPERATIONS) + len(TAGS) + 1}
+
+
+def test_the_page_shows_what_the_api_is_about_until_a_resource_is_chosen() -> None:
+    for part in ("", "#main", "#nothing"):
+        assert shown()["opened"][part] == {
+            "shown": [],
+            "about": True,
+            "scrolledTo": None,
+            "unfolded": [],
+        }, part
+
+
+def test_a_resource_has_a_page_and_each_of_its_calls_a_place_on_it() -> None:
+    runs = [each.name for each in OPERATIONS if each.tag == "Runs"]
+    for part, place in (("#Runs", None), ("#getRun", "getRun")):
+        found = shown()["opened"][part]
+        assert sorted(found["shown"]) == sorted(runs)
+        assert (found["about"], found["scrolledTo"]) == (False, place)
+
+
+def test_a_body_of_many_fields_is_folded_until_its_call_is_opened() -> None:
+    fields = [row for row in shown()["rows"]["putJob"] if row and row[0].startswith("schedule")]
+    assert fields
+    assert shown()["opened"]["#Jobs"]["unfolded"] == []
+    (unfolded,) = shown()["opened"]["#putJob"]["unfolded"]
+    assert unfolded.startswith("Body: ")
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)

@@ -2,6 +2,8 @@
 
 const DEPTH_MAX = 4;
 const LINE_MAX = 66;
+/** A body with more fields is folded until its call is opened or a search finds a field of it. */
+const FIELDS_MAX = 30;
 
 /** What stands in the examples for a parameter of a path; what begins with a dollar is told beside them. */
 const PATH_VALUES = {
@@ -231,8 +233,10 @@ function article(method, path, operation, resolve) {
   const block = (...children) => make("div", {}, ...children);
   const inFields = (heading, found) => {
     const searched = [];
-    const element = found.length ? block(make("h4", {}, heading), table(heading, found, false, searched)) : null;
-    return { element, fields: searched };
+    const fields = table(heading, found, false, searched);
+    if (found.length <= FIELDS_MAX) return { element: fields && block(make("h4", {}, heading), fields), fields: searched };
+    const folded = make("details", {}, make("summary", {}, `${heading}: ${found.length} fields`), fields);
+    return { element: folded, folded, fields: searched.map((each) => ({ ...each, within: folded })) };
   };
   const inAnswers = [];
   const good = answers.filter(([status]) => status < 400).map(([status, each]) => answer(status, each, resolve, inAnswers));
@@ -249,7 +253,7 @@ function article(method, path, operation, resolve) {
     make("p", { class: "soft about" }, prose(operation.description)),
     ...blocks.map((each) => each.element));
   const text = plain(method, path, operation.operationId, operation.summary, operation.description);
-  return { element, text, blocks };
+  return { id: operation.operationId, element, text, blocks, folded: blocks.find((each) => each.folded)?.folded };
 }
 
 /** Text as it is searched: in small letters, without the marks of code. */
@@ -318,24 +322,46 @@ function show(api) {
         make("span", { class: "method " + each.method }, each.method.toUpperCase()),
         make("span", {}, each.operation.summary))),
     }));
-    const heading = make("h2", {}, tag.name);
+    const heading = make("h2", {}, make("a", { href: "#" + tag.name }, tag.name));
     menu.append(heading, make("ul", {}, ...articles.map((each) => each.link)));
-    const element = make("section", {}, make("h2", {}, tag.name), make("p", { class: "soft" }, prose(tag.description)),
-      ...articles.map((each) => each.element));
+    const text = () => make("p", { class: "soft" }, prose(tag.description));
+    about.append(make("h2", {}, make("a", { href: "#" + tag.name }, tag.name)), text());
+    const element = make("section", {}, make("h2", {}, tag.name), text(), ...articles.map((each) => each.element));
     main.append(element);
-    return { heading, element, operations: articles };
+    return { name: tag.name, heading, element, operations: articles };
   });
+
+  /** Show the page that the address names: that of a resource or of one of its calls, or the page about the API. */
+  const open = () => {
+    const id = location.hash.slice(1);
+    input.value = "";
+    found.replaceChildren(search(sections, ""));
+    const chosen = sections.find((each) => each.name === id || each.operations.some((call) => call.id === id));
+    for (const each of sections) each.element.hidden = each !== chosen;
+    about.hidden = chosen !== undefined;
+    const call = chosen?.operations.find((each) => each.id === id);
+    if (call?.folded) call.folded.open = true;
+    if (call) call.element.scrollIntoView({ behavior: "instant" });
+    else window.scrollTo(0, 0);
+  };
   input.addEventListener("input", () => {
+    if (input.value.trim() === "") return open();
     found.replaceChildren(search(sections, input.value));
-    about.hidden = input.value.trim() !== "";
+    about.hidden = true;
     window.scrollTo(0, 0);
   });
+  window.addEventListener("hashchange", open);
   const setOpen = (isOpen) => {
     nav.classList.toggle("open", isOpen);
     fold.setAttribute("aria-expanded", String(isOpen));
   };
   fold.addEventListener("click", () => setOpen(!nav.classList.contains("open")));
-  menu.addEventListener("click", (event) => { if (event.target.closest("a")) setOpen(false); });
+  menu.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (!link) return;
+    setOpen(false);
+    if (link.hash === location.hash) open(); // after a search; the address does not change
+  });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") setOpen(false);
     if (event.key !== "/" || event.target === input || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -343,7 +369,7 @@ function show(api) {
     input.focus();
   });
   main.removeAttribute("aria-busy");
-  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: "instant" });
+  open();
 }
 
 fetch("v1/openapi.json")
