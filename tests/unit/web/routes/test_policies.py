@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jsonschema
 import pytest
 from tests.fakes.http_events import JOB, READER, WRITER, Answered, Client, document
 from tests.fakes.policies import nobody_serves
@@ -204,9 +205,20 @@ def test_a_policy_has_the_same_names_as_a_job(name: str) -> None:
     assert (refused.status, refused.pointers) == (422, ["/policy"])
 
 
-def test_the_described_policy_has_a_limit_as_the_api_asks() -> None:
-    described = document()["components"]["schemas"]["PolicyRequest"]
-    assert [each["required"] for each in described["anyOf"]] == [["maxConcurrent"], ["rate"]]
+@pytest.mark.parametrize(
+    ("body", "is_taken"),
+    [
+        ({"maxConcurrent": 5}, True),
+        ({"maxConcurrent": None, "rate": {"limit": 5, "per": "1m"}}, True),
+        ({}, False),
+        ({"by": "host"}, False),
+        ({"maxConcurrent": None, "rate": None}, False),
+    ],
+)
+def test_the_described_policy_has_a_limit_as_the_api_asks(body: Any, *, is_taken: bool) -> None:
+    described = {"$ref": "#/components/schemas/PolicyRequest", "components": document()["components"]}
+    assert jsonschema.Draft202012Validator(described).is_valid(body) == is_taken
+    assert (put(client(), body).status == 201) == is_taken
 
 
 def test_a_policy_that_jobs_name_can_be_deleted_and_is_then_gone() -> None:

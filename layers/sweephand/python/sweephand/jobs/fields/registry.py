@@ -130,8 +130,8 @@ LABELS: Final = Texts(
     {
         "type": "object",
         "maxProperties": limits.LABELS_MAX,
-        "propertyNames": {"minLength": 1, "maxLength": limits.LABEL_LENGTH_MAX},
-        "patternProperties": {"^[^:]*$": {"type": "string", "maxLength": limits.LABEL_LENGTH_MAX}},
+        "propertyNames": {"minLength": 1, "maxLength": limits.LABEL_LENGTH_MAX, "pattern": "^[^:]*$"},
+        "additionalProperties": {"type": "string", "maxLength": limits.LABEL_LENGTH_MAX},
     },
 )
 

@@ -33,16 +33,7 @@ from sweephand.web.schemas.formats import (
     position,
 )
 from sweephand.web.schemas.job_requests import read_definition
-from sweephand.web.schemas.shapes import RequestBody, read_as
-
-#: A filter needs a prefix or labels.
-_NEEDS_A_SELECTION: dict[str, Any] = {
-    "anyOf": [
-        {"required": ["prefix"], "properties": {"prefix": {"type": "string", "minLength": 1}}},
-        {"required": ["labels"], "properties": {"labels": {"type": "object", "minProperties": 1}}},
-    ]
-}
-
+from sweephand.web.schemas.shapes import RequestBody, needs_one_of, read_as
 
 SELECTION_RULE: Final = "Select the jobs: give a prefix, or labels."
 
@@ -52,7 +43,7 @@ _Label = Annotated[str, Field(max_length=limits.LABEL_LENGTH_MAX)]
 class FilterRequest(RequestBody):
     """Selects the jobs of a bulk call. A prefix or labels are required."""
 
-    model_config = ConfigDict(json_schema_extra=_NEEDS_A_SELECTION)
+    model_config = ConfigDict(json_schema_extra=needs_one_of(prefix=[None, ""], labels=[None, {}]))
 
     prefix: str | None = Field(
         None,

@@ -31,7 +31,7 @@ from sweephand.web.schemas.formats import (
 )
 from sweephand.web.schemas.job_requests import Timing
 from sweephand.web.schemas.schedule_description import describe
-from sweephand.web.schemas.shapes import check, given_fields
+from sweephand.web.schemas.shapes import check, given_fields, needs_one_of
 
 #: The effect of a clock change on a due time.
 Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
@@ -97,19 +97,11 @@ class OccurrencesQuery(QueryParameters):
     )
 
 
-#: A preview needs a due time. Unlike a stored job, it cannot fire on demand.
-_IS_TIMED: dict[str, Any] = {
-    "anyOf": [
-        {"required": ["schedule"], "properties": {"schedule": {"type": ["string", "object", "array"]}}},
-        {"required": ["dueTime"], "properties": {"dueTime": {"type": "string"}}},
-    ]
-}
-
-
 class PreviewRequest(Timing):
     """A schedule that is not stored: `schedule`, `dueTime` or both are required."""
 
-    model_config = ConfigDict(json_schema_extra=_IS_TIMED)
+    # Unlike a stored job, a preview cannot fire on demand.
+    model_config = ConfigDict(json_schema_extra=needs_one_of(schedule=[None], due_time=[None]))
 
     after: Moment | None = Field(
         None,

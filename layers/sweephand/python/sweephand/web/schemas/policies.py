@@ -20,7 +20,7 @@ from sweephand.jobs.policy_fields import (
 from sweephand.jobs.policy_reader import PolicyView
 from sweephand.web.schemas.field_models import model_of
 from sweephand.web.schemas.formats import NextCursor, Time, about, time_or_none
-from sweephand.web.schemas.shapes import RequestBody
+from sweephand.web.schemas.shapes import RequestBody, needs_one_of
 
 
 @model_of(RATE)
@@ -33,20 +33,11 @@ class PolicyBreakerRequest(RequestBody):
     """When triggers wait because the consumer is out of order."""
 
 
-#: A policy without any limit is none.
-_HAS_A_LIMIT: dict[str, Any] = {
-    "anyOf": [
-        {"required": ["maxConcurrent"], "properties": {"maxConcurrent": {"type": "integer"}}},
-        {"required": ["rate"], "properties": {"rate": {"type": "object"}}},
-    ]
-}
-
-
 @model_of(POLICY)
 class PolicyRequest(RequestBody):
     """The limits that the triggers of all jobs of a policy share. Give one of them, or both."""
 
-    model_config = ConfigDict(json_schema_extra=_HAS_A_LIMIT)
+    model_config = ConfigDict(json_schema_extra=needs_one_of(max_concurrent=[None], rate=[None]))
 
 
 class PolicyRateResponse(TypedDict):

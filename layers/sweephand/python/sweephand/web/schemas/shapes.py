@@ -4,7 +4,7 @@ pydantic finds the errors. This module turns them into violations with sentences
 jobs/validation.py checks the rules of a job.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
@@ -86,6 +86,15 @@ def read_as(model: type[Model], document: Mapping[str, Any]) -> Model:
     if found is None:
         raise InvalidError(violations)
     return found
+
+
+def needs_one_of(**absent: Sequence[Any]) -> dict[str, Any]:
+    """The JSON Schema of a body that needs one of these fields, which pydantic adds to that of its model.
+
+    Each argument has the values of a field that count as left out. The schema is a `not`, because generators
+    of clients take an `anyOf` beside `properties` for another type, and lose the fields.
+    """
+    return {"not": {"properties": {to_camel(name): {"enum": [*each]} for name, each in absent.items()}}}
 
 
 def without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
