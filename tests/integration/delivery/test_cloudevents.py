@@ -9,13 +9,19 @@ from cloudevents.core.bindings.http import HTTPMessage, from_http_event
 from standardwebhooks.webhooks import Webhook
 from tests.fakes.consumer import SECRET, Consumer, Request, attempt_of
 from tests.fakes.doubles import HandClock
+from tests.fakes.world import NOON
 
 from sweephand.base.instants import to_datetime
 from sweephand.delivery.http.targets import HttpTargets
 from sweephand.model.attempt import Attempt
 from sweephand.model.job import JobKey
+from sweephand.model.run_id import BatchEnd, Counts
+from sweephand.model.trigger import NotifyMessage
+from sweephand.runs.notification import body_of
 
 FORMATS = ["cloudevents", "cloudevents-binary"]
+
+END = NotifyMessage(attempt_of({}).trigger, "succeeded", 1, NOON, NOON, 200, None, NOON)
 
 
 def delivered(attempt: Attempt) -> Request:
@@ -72,14 +78,15 @@ def test_a_binary_event_has_the_data_as_its_body() -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_end_of_a_run_is_an_event_of_its_own(form: str) -> None:
-    event = event_of(delivered(attempt_of({"format": form})._replace(ended_after=2)))
+    event = event_of(delivered(attempt_of({"format": form}, body_of(END))._replace(ended_after=2)))
     assert event.get_type() == "sweephand.end"
     assert event.get_id() == "uuuuuuuuuuuuuuuu-1795262400250-3-end-2"
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_end_of_a_batch_names_the_batch_instead_of_a_run(form: str) -> None:
-    made = attempt_of({"format": form})._replace(ended_after=1, ends_batch=True)
+    body = body_of(END._replace(batch_end=BatchEnd(1, Counts(1), overran=False)))
+    made = attempt_of({"format": form}, body)._replace(ended_after=1, ends_batch=True)
     event = event_of(delivered(made))
     assert event.get_type() == "sweephand.batch-end"
     assert event.get_id() == "uuuuuuuuuuuuuuuu-1795262400250-batch-end"

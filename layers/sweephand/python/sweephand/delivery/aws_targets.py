@@ -10,12 +10,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sweephand.base.instants import SECOND_MS, rfc3339
+from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.delivery.adapter import WITHDRAWN, AwsClients, Role, Service, session_name
 from sweephand.delivery.checked_clients import SEND_S_MAX, UnsentError, answered_by, may_send
 from sweephand.model.attempt import Answer, Attempt
-from sweephand.model.run_id import batch_id
+from sweephand.model.webhook import NAMES, values_of
 from sweephand.targets.aws_resource import (
     ASSUME_ROLE_MS_MAX,
     ROLES_PARAMETER,
@@ -215,21 +215,7 @@ def identity_of(attempt: Attempt) -> str:
 
 def names_of(attempt: Attempt) -> str:
     """The names that an HTTP delivery carries in headers, as compact JSON."""
-    trigger = attempt.trigger
-    subject: dict[str, Any] = {"run": trigger.run_id, "batchIndex": trigger.index}
-    if attempt.ends_batch:
-        subject = {"batch": batch_id(trigger.due_at, trigger.demand)}
-    names: dict[str, Any] = {
-        "id": attempt.id,
-        "namespace": trigger.key.namespace,
-        "job": trigger.key.name,
-        **subject,
-        "due": rfc3339(trigger.due_at),
-        "attempt": attempt.number,
-        "sequence": trigger.sequence,
-        **({} if attempt.ended_after is None else {"event": attempt.event}),
-        **({} if attempt.run_token is None else {"runToken": attempt.run_token}),
-    }
+    names = {"id": attempt.id, **values_of(NAMES, attempt, attempt.event)}
     return json.dumps(names, separators=(",", ":"))
 
 

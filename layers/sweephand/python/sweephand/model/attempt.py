@@ -1,7 +1,7 @@
 """What an attempt is: one request to a consumer, and its result."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from sweephand.base.concurrency import always
 from sweephand.base.instants import Instant
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 #: what was known at most a minute ago, or what is stored now if it is called with True. It may raise
 #: StoreError.
 Allowed: TypeAlias = "Callable[[bool], AllowedTargets | None]"
+
+#: What an attempt delivers: a trigger, or the notification of the end of a run or of a batch, or an alert.
+Event: TypeAlias = Literal["trigger", "end", "batch-end", "alert"]
 
 #: How much of a response is kept with the run.
 ANSWER_BYTES_KEPT: Final = 512
@@ -70,8 +73,10 @@ class Attempt(NamedTuple):
         return self.trigger.id if self.ended_after is None else end_id(self.trigger, self.ended_after)
 
     @property
-    def event(self) -> str:
-        """What a notification is about: the `end` of a run, or the `batch-end`; or that it is an `alert`."""
+    def event(self) -> Event:
+        """What the attempt delivers."""
+        if self.ended_after is None:
+            return "trigger"
         if self.alert is not None:
             return "alert"
         return "batch-end" if self.ends_batch else "end"

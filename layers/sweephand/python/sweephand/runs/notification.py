@@ -1,15 +1,17 @@
 """The notification of a run's end (`onComplete`), and the alert of a watch (`onAlert`): what they say."""
 
 import json
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, get_args
 
 from sweephand.base.instants import Instant, rfc3339
+from sweephand.model.attempt import Event
 from sweephand.model.job import Job
-from sweephand.model.run import Run, trigger_of
-from sweephand.model.run_id import BatchEnd, batch_id
+from sweephand.model.run import OVER_STATES, Run, State, trigger_of
+from sweephand.model.run_id import batch_id
 from sweephand.model.trigger import NotifyMessage, Trigger
 from sweephand.model.watch import UNRECORDED, Alert, WatchMessage
+from sweephand.model.webhook import TEXT, TIME, WHOLE, Fact, object_of, values_of
 
 #: A notification can be the data of a chained trigger. With a reason of this length and no result, it stays
 #: within the 2 KB that travel in a message.
@@ -97,66 +99,145 @@ def body_of(notification: NotifyMessage) -> bytes:
     The result is the consumer's own JSON text, unchanged. Of an alert: what was missed, and since when.
     """
     if notification.alert is not None:
-        return _body_of_alert(notification, notification.alert)
+        return _written(ALERT, notification, "alert").encode(errors="replace")
     if notification.batch_end is not None:
-        return _body_of_batch(notification, notification.batch_end)
-    trigger = notification.trigger
-    fields = {
-        "namespace": trigger.key.namespace,
-        "job": trigger.key.name,
-        "runId": trigger.run_id,
-        "triggerId": trigger.id,
-        "state": notification.state,
-        "dueAt": rfc3339(trigger.due_at),
-        "startedAt": _time(notification.started_at),
-        "endedAt": rfc3339(notification.ended_at),
-        "attempts": notification.attempts,
-        "responseCode": notification.response_code,
-        "reason": notification.reason,
-    }
-    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-    return f'{text[:-1]},"result":{notification.result or "null"}}}'.encode(errors="replace")
+        return _written(BATCH_END, notification, "batch-end").encode()
+    text = _written(END, notification, "end")
+    return f'{text[:-1]},"{RESULT.name}":{notification.result or "null"}}}'.encode(errors="replace")
 
 
-def _body_of_alert(notification: NotifyMessage, alert: Alert) -> bytes:
-    trigger = notification.trigger
-    is_recorded = notification.state != UNRECORDED
-    run = {
-        "runId": trigger.run_id,
-        "state": notification.state,
-        "startedAt": _time(notification.started_at),
-        "attempts": notification.attempts,
-        "responseCode": notification.response_code,
-        "reason": notification.reason,
-    }
-    fields = {
-        "namespace": trigger.key.namespace,
-        "job": trigger.key.name,
-        "alertId": notification.end_id,
-        "missed": alert.missed,
-        "firstDueAt": rfc3339(alert.first_due_at),
-        "lastDueAt": rfc3339(alert.last_due_at),
-        "checkedAt": rfc3339(notification.ended_at),
-        "lastRun": run if is_recorded else None,
-    }
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
-
-
-def _body_of_batch(notification: NotifyMessage, end: BatchEnd) -> bytes:
-    trigger, counts = notification.trigger, end.counts
-    fields = {
-        "namespace": trigger.key.namespace,
-        "job": trigger.key.name,
-        "batchId": batch_id(trigger.due_at, trigger.demand),
-        "state": end.state,
-        "dueAt": rfc3339(trigger.due_at),
-        "endedAt": rfc3339(notification.ended_at),
-        "total": end.total,
-        **counts._asdict(),
-        "overran": end.overran,
-    }
-    return json.dumps(fields, separators=(",", ":")).encode()
+def _written(facts: Iterable[Fact], notification: NotifyMessage, event: Event) -> str:
+    return json.dumps(values_of(facts, notification, event), ensure_ascii=False, separators=(",", ":"))
 
 
 def _time(instant: Instant | None) -> Any:
     return None if instant is None else rfc3339(instant)
+
+
+def _or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+_JOB: Final = (
+    Fact("namespace", TEXT, "The namespace of the job.", lambda told: told.trigger.key.namespace),
+    Fact("job", TEXT, "The name of the job.", lambda told: told.trigger.key.name),
+)
+_RUN_ID: Final = Fact("runId", TEXT, "The id of the run.", lambda told: told.trigger.run_id)
+_DUE_AT: Final = Fact("dueAt", TIME, "When the trigger was due.", lambda told: rfc3339(told.trigger.due_at))
+_STARTED_AT: Final = Fact(
+    "startedAt",
+    _or_null(TIME),
+    "When the first attempt began. Null if none has begun.",
+    lambda told: _time(told.started_at),
+)
+_ENDED_AT: Final = Fact(
+    "endedAt",
+    TIME,
+    "When the run, or the last run of the batch, was over.",
+    lambda told: rfc3339(told.ended_at),
+)
+_ATTEMPTS: Final = Fact("attempts", WHOLE, "How many attempts have begun.", lambda told: told.attempts)
+_RESPONSE_CODE: Final = Fact(
+    "responseCode",
+    _or_null(WHOLE),
+    "The HTTP status of the last response. Null if there was none.",
+    lambda told: told.response_code,
+)
+_REASON: Final = Fact(
+    "reason",
+    _or_null({**TEXT, "maxLength": _REASON_LENGTH_MAX}),
+    f"The reason for the state, in up to {_REASON_LENGTH_MAX} characters. Null if there is none.",
+    lambda told: told.reason,
+)
+
+#: What a notification of a run's end says, and after it the consumer's own JSON text.
+END: Final = (
+    *_JOB,
+    _RUN_ID,
+    Fact("triggerId", TEXT, "The `webhook-id` of the trigger.", lambda told: told.trigger.id),
+    Fact(
+        "state",
+        {**TEXT, "enum": [each for each in get_args(State) if each in OVER_STATES]},
+        "How the run ended.",
+        lambda told: told.state,
+    ),
+    _DUE_AT,
+    _STARTED_AT,
+    _ENDED_AT,
+    _ATTEMPTS,
+    _RESPONSE_CODE,
+    _REASON,
+)
+RESULT: Final = Fact(
+    "result", {}, "What the consumer gave with `complete`, else null.", lambda told: told.result
+)
+
+#: What an alert says about the run of the last missed trigger.
+_LAST_RUN: Final = (
+    _RUN_ID,
+    Fact("state", {**TEXT, "enum": [*get_args(State)]}, "The state of the run.", lambda told: told.state),
+    _STARTED_AT,
+    _ATTEMPTS,
+    _RESPONSE_CODE,
+    _REASON,
+)
+
+#: What an alert says.
+ALERT: Final = (
+    *_JOB,
+    Fact("alertId", TEXT, "The `webhook-id` of the alert.", lambda told: told.end_id),
+    Fact(
+        "missed",
+        {**WHOLE, "minimum": 1},
+        "How many triggers have not succeeded in time.",
+        lambda told: told.alert.missed,
+    ),
+    Fact(
+        "firstDueAt",
+        TIME,
+        "When the first of them was due.",
+        lambda told: rfc3339(told.alert.first_due_at),
+    ),
+    Fact("lastDueAt", TIME, "When the last of them was due.", lambda told: rfc3339(told.alert.last_due_at)),
+    Fact("checkedAt", TIME, "When Sweephand looked.", lambda told: rfc3339(told.ended_at)),
+    Fact(
+        "lastRun",
+        _or_null(object_of(_LAST_RUN, "alert", "MissedRun", "The run of the last missed trigger.")),
+        "The run of the last of them. Null without a record.",
+        lambda told: None if told.state == UNRECORDED else values_of(_LAST_RUN, told, "alert"),
+    ),
+)
+
+
+def _count(name: str, meaning: str) -> Fact:
+    return Fact(name, WHOLE, meaning, lambda told: getattr(told.batch_end.counts, name))
+
+
+#: What a notification of a batch's end says.
+BATCH_END: Final = (
+    *_JOB,
+    Fact(
+        "batchId",
+        TEXT,
+        "The id of the batch.",
+        lambda told: batch_id(told.trigger.due_at, told.trigger.demand),
+    ),
+    Fact(
+        "state",
+        {**TEXT, "enum": ["succeeded", "failed"]},
+        "`succeeded` if each run has succeeded, else `failed`.",
+        lambda told: told.batch_end.state,
+    ),
+    _DUE_AT,
+    _ENDED_AT,
+    Fact("total", WHOLE, "How many triggers the batch had.", lambda told: told.batch_end.total),
+    _count("succeeded", "How many runs have succeeded."),
+    _count("failed", "How many runs have failed."),
+    _count("cancelled", "How many runs were cancelled or skipped."),
+    Fact(
+        "overran",
+        {"type": "boolean"},
+        "Whether the batch has taken longer than its window.",
+        lambda told: told.batch_end.overran,
+    ),
+)

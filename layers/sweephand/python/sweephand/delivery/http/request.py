@@ -14,11 +14,19 @@ from standardwebhooks.webhooks import Webhook
 
 from sweephand import __version__
 from sweephand.base.errors import SweephandError
-from sweephand.base.instants import SECOND_MS, Instant, rfc3339, to_datetime
+from sweephand.base.instants import Instant, to_datetime
 from sweephand.delivery.http.http1 import HttpRequest
 from sweephand.model.attempt import Attempt
-from sweephand.model.run_id import batch_id
 from sweephand.model.secret import ED25519_PREFIX, HMAC_PREFIX, ReadValues, scheme_of
+from sweephand.model.webhook import (
+    CONTENT_TYPE,
+    EVENT_ATTRIBUTES,
+    NAMES,
+    SIGNED_HEADERS,
+    Signed,
+    header_of,
+    values_of,
+)
 from sweephand.targets.http import BINARY, STRUCTURED, HttpTarget
 from sweephand.targets.http_headers import filled
 from sweephand.targets.target_type import SecretRef, referred
@@ -108,24 +116,11 @@ def _body(target: HttpTarget, attempt: Attempt) -> bytes:
 
 def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
     """The headers that Sweephand sets itself. `body` is the request's body, which the signatures cover."""
-    trigger = attempt.trigger
-    subject = {"sweephand-run": trigger.run_id, "sweephand-batch-index": str(trigger.index)}
-    if attempt.ends_batch:
-        subject = {"sweephand-batch": batch_id(trigger.due_at, trigger.demand)}
-    token = {} if attempt.run_token is None else {"sweephand-run-token": attempt.run_token}
-    return {
-        "webhook-id": attempt.id,
-        "webhook-timestamp": str(attempt.sent_at // SECOND_MS),
-        "webhook-signature": signatures(attempt.secrets, attempt.id, attempt.sent_at, body),
-        "sweephand-namespace": trigger.key.namespace,
-        "sweephand-job": trigger.key.name,
-        **subject,
-        "sweephand-due": rfc3339(trigger.due_at),
-        "sweephand-attempt": str(attempt.number),
-        "sweephand-sequence": str(trigger.sequence),
-        **token,
-        **({} if attempt.ended_after is None else {"sweephand-event": attempt.event}),
-    }
+    signed = Signed(attempt, signatures(attempt.secrets, attempt.id, attempt.sent_at, body))
+    names = values_of(NAMES, attempt, attempt.event)
+    found = values_of(SIGNED_HEADERS, signed, attempt.event)
+    found |= {header_of(name): value for name, value in names.items()}
+    return {name: str(value) for name, value in found.items()}
 
 
 def signatures(secrets: Sequence[str], trigger_id: str, sent_at: Instant, body: bytes) -> str:
@@ -151,31 +146,14 @@ def _signer(secret: str) -> _Signer:
     return Ed25519Webhook(secret)
 
 
-def _event_attributes(attempt: Attempt) -> dict[str, str]:
-    """The attributes of the event. Names of extensions have lower-case letters only."""
-    trigger = attempt.trigger
-    subject = {"sweephandrun": trigger.run_id}
-    if attempt.ends_batch:
-        subject = {"sweephandbatch": batch_id(trigger.due_at, trigger.demand)}
-    return {
-        "specversion": "1.0",
-        "id": attempt.id,
-        "source": f"/sweephand/{trigger.key.namespace}",
-        "type": f"sweephand.{'trigger' if attempt.ended_after is None else attempt.event}",
-        "subject": trigger.key.name,
-        "time": rfc3339(trigger.due_at),
-        **subject,
-        "sweephandattempt": str(attempt.number),
-    }
-
-
 def _structured(attempt: Attempt) -> bytes:
     """The event as JSON. `data` has the very bytes that the caller wrote, so that numbers stay exact."""
-    attributes = {**_event_attributes(attempt), "datacontenttype": "application/json"}
+    attributes = values_of((*EVENT_ATTRIBUTES, CONTENT_TYPE), attempt, attempt.event)
     head = json.dumps(attributes, separators=(",", ":"))
     return head[:-1].encode() + b',"data":' + attempt.body + b"}"
 
 
 def _event_headers(attempt: Attempt) -> dict[str, str]:
     """The headers of the event in binary mode. What a header value cannot hold is escaped (3.1.3.2)."""
-    return {f"ce-{name}": quote(value, safe=_UNQUOTED) for name, value in _event_attributes(attempt).items()}
+    attributes = values_of(EVENT_ATTRIBUTES, attempt, attempt.event)
+    return {f"ce-{name}": quote(value, safe=_UNQUOTED) for name, value in attributes.items()}

@@ -11,6 +11,7 @@ from pydantic_core import core_schema
 
 from sweephand import __version__
 from sweephand.access.authentication import Auth
+from sweephand.web.http import webhooks
 from sweephand.web.http.credentials import Credentials, credentials
 from sweephand.web.http.operation import NoQuery, Operation, Returns
 from sweephand.web.http.problems import CONTENT_TYPE, KINDS, GatewayRefusal, ProblemResponse
@@ -79,6 +80,7 @@ def describe(operations: Iterable[Operation], auth: Auth) -> dict[str, Any]:
         "servers": [{"url": "..", "description": "Where this document was read"}],
         "tags": [{"name": name, "description": text} for name, text in _TAGS],
         "paths": paths,
+        "webhooks": webhooks.webhooks(),
         "components": {
             "schemas": schemas.definitions,
             "responses": {
@@ -126,7 +128,9 @@ class _Schemas:
         found, whole = TypeAdapter.json_schemas(adapters, ref_template=_REFS, schema_generator=_Generator)
         self._schemas = {model: schema for (model, _), schema in found.items()}
         # pydantic sorts its definitions by name. Sort them again with those of the target types.
-        self.definitions: dict[str, Any] = dict(sorted((whole["$defs"] | field_models.components()).items()))
+        self.definitions: dict[str, Any] = dict(
+            sorted((whole["$defs"] | field_models.components() | webhooks.components()).items())
+        )
 
     def of(self, model: Any) -> dict[str, Any]:
         """The schema of a model. For most models it is a reference to a component."""
