@@ -23,7 +23,6 @@ LEFT_OUT: Final = {
     "showPage": "A page for a browser.",
     "showConsole": "A page for a browser.",
     "showConsoleAsset": "A file of a page for a browser.",
-    "showDescription": "The OpenAPI document itself, for tools that read OpenAPI.",
 }
 
 #: The modules of the answers to the calls with a tag. Those to others are in stack_answers.

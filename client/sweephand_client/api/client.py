@@ -1,7 +1,7 @@
 """The client of one stack."""
 
 from collections.abc import Iterator
-from typing import Self
+from typing import Any, Self
 
 from sweephand_client.api.access import Keys, Secrets, Signing
 from sweephand_client.api.calls import Calls
@@ -71,6 +71,10 @@ class Client(Calls):
     def limits(self) -> dict[str, int]:
         """Every limit of the stack by its name."""
         return self._transport.call(operations.SHOW_LIMITS)
+
+    def description(self) -> dict[str, Any]:
+        """The OpenAPI document of the stack."""
+        return self._transport.call(operations.SHOW_DESCRIPTION)
 
     def rebuild(
         self, since: str, *, namespace: str | None = None, cursor: str | None = None

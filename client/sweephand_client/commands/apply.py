@@ -11,7 +11,7 @@ from sweephand_client.commands.session import DIFFERS, Session, exit_for, proble
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
 from sweephand_client.tasks.apply import Done, Step, carry_out, plan
-from sweephand_client.tasks.jobs_file import read_jobs_file
+from sweephand_client.tasks.jobs_file import jobs_schema, read_jobs_file
 
 _MARKS = {"create": "+", "change": "~", "delete": "-", "same": "="}
 _DID = {"create": "created", "change": "changed", "delete": "deleted", "same": "kept"}
@@ -60,6 +60,11 @@ def apply(
             ", ".join([*(f"{count} {verb}" for verb, count in sorted(counts.items())), f"{same} unchanged"])
         )
     exit_for(each.problem for each in finished)
+
+
+def schema(session: Session) -> None:
+    """Print the JSON Schema of the file that apply takes, with which an editor completes and checks it."""
+    session.output.json(jobs_schema(session.client.description()))
 
 
 def _show_plan(output: Output, steps: list[Step]) -> None:

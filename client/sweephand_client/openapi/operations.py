@@ -4,7 +4,7 @@
 answers are RFC 3339 in UTC. A newer stack may answer with more fields.
 """
 
-from typing import Final
+from typing import Any, Final
 
 from sweephand_client.http.operation import Operation, Page
 from sweephand_client.openapi.job_answers import (
@@ -198,3 +198,4 @@ REBUILD: Final = Operation[RebuildRequest, RebuildResponse]("rebuild", "POST", "
 AUDIT: Final = Operation[AuditRequest, AuditResponse]("audit", "POST", "/v1/audit")
 SHOW_HEALTH: Final = Operation[None, HealthResponse]("showHealth", "GET", "/v1/health")
 SHOW_LIMITS: Final = Operation[None, dict[str, int]]("showLimits", "GET", "/v1/limits")
+SHOW_DESCRIPTION: Final = Operation[None, dict[str, Any]]("showDescription", "GET", "/v1/openapi.json")

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final, cast
+from types import NoneType
+from typing import Any, Final, NamedTuple, cast
 
 import yaml
 
@@ -27,7 +28,45 @@ _CORE: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
 #: A job has at most 262,144 bytes of `data` (GET /v1/limits), so it has fewer values.
 _VALUES_MAX: Final = 262_144
 
-_FIELDS: Final = ("namespace", "labels", "prefix", "defaults", "jobs")
+
+class _Own(NamedTuple):
+    """A field that the API does not know: its JSON Schema, and what to say of a value of another type."""
+
+    types: tuple[str, ...]
+    rule: str
+    meaning: str
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return {"type": [*self.types], "description": self.meaning}
+
+    def takes(self, value: Any) -> bool:
+        """Whether the value has one of the types."""
+        return isinstance(value, tuple(_TYPES[each] for each in self.types))
+
+
+_TYPES: Final = {"string": str, "boolean": bool, "object": dict, "array": list, "null": NoneType}
+
+_OF_FILE: Final = {
+    "namespace": _Own(("string", "null"), "give a text", "The namespace of the jobs."),
+    "labels": _Own(
+        ("object", "null"), "give an object of texts", "Labels of each job. They mark what the file owns."
+    ),
+    "prefix": _Own(
+        ("string", "null"), "give a text", "How each name begins. It marks what the file owns too."
+    ),
+    "defaults": _Own(
+        ("object", "null"),
+        "give an object with fields of jobs",
+        "Fields of each job that does not have them.",
+    ),
+    "jobs": _Own(("array",), "give a list", "The jobs, each with its name and the fields of the API."),
+}
+_PAUSED: Final = _Own(
+    ("string", "boolean", "null"),
+    "give a reason, true or false",
+    "A reason or true pauses the job, and false resumes it. Without it a paused job stays paused.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +106,15 @@ def read_jobs_file(text: str) -> JobsFile:
     if not isinstance(value, dict) or not isinstance(value.get("jobs"), list):
         raise InputError("The file has no list `jobs`. Give jobs: and below it a job at each dash.")
     wrong += [
-        f"/{name}: there is no such field; give {', '.join(_FIELDS)}" for name in value.keys() - {*_FIELDS}
+        f"/{name}: there is no such field; give {', '.join(_OF_FILE)}" for name in value.keys() - {*_OF_FILE}
     ]
+    wrong += [f"/{name}: {own.rule}" for name, own in _OF_FILE.items() if not own.takes(value.get(name))]
     namespace, prefix = value.get("namespace"), value.get("prefix") or ""
     labels, defaults = value.get("labels") or {}, value.get("defaults") or {}
-    if not isinstance(namespace, str | None):
-        wrong.append("/namespace: give a text")
-    if not isinstance(prefix, str):
-        wrong.append("/prefix: give a text")
-    if not isinstance(defaults, dict):
-        wrong.append("/defaults: give an object with fields of jobs")
-    if not isinstance(labels, dict) or not all(isinstance(each, str) for each in labels.values()):
-        wrong.append("/labels: give an object of texts")
+    if isinstance(labels, dict) and not all(isinstance(each, str) for each in labels.values()):
+        wrong.append(f"/labels: {_OF_FILE['labels'].rule}")
+    if isinstance(defaults, dict) and "name" in defaults:
+        wrong.append("/defaults/name: give each job a name of its own")
     if not wrong:
         reader = _JobReader(labels, prefix, defaults)
         jobs = tuple(reader.read(at, each) for at, each in enumerate(value["jobs"]))
@@ -129,8 +165,8 @@ class _JobReader:
         elif not name.startswith(self._prefix):
             self.wrong.append(f"/jobs/{at}/name: {name} does not begin with the file's prefix {self._prefix}")
         self._names.add(name)
-        if not isinstance(paused, str | bool | None):
-            self.wrong.append(f"/jobs/{at}/paused: give a reason, true or false")
+        if not _PAUSED.takes(paused):
+            self.wrong.append(f"/jobs/{at}/paused: {_PAUSED.rule}")
         if self._labels:
             own = fields.get("labels") or {}
             if not isinstance(own, dict):
@@ -149,6 +185,45 @@ def _is_too_large(value: Any) -> bool:
         count += len(inner)
         left += inner
     return count > _VALUES_MAX
+
+
+def jobs_schema(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of a file of jobs, for editors. `document` is the OpenAPI document of a stack."""
+    components = document["components"]["schemas"]
+
+    def with_paused(name: str) -> dict[str, Any]:
+        schema = components[name]
+        return {**schema, "properties": {**schema["properties"], "paused": _PAUSED.schema}}
+
+    fields = {name: own.schema for name, own in _OF_FILE.items()}
+    fields["labels"] = components["JobRequest"]["properties"]["labels"] | {
+        "description": _OF_FILE["labels"].meaning
+    }
+    fields["defaults"] = {
+        "description": _OF_FILE["defaults"].meaning,
+        "anyOf": [with_paused("JobRequest"), {"type": "null"}],
+    }
+    fields["jobs"]["items"] = with_paused("NamedJobRequest")
+    used: dict[str, Any] = {}
+    named = _references(fields)
+    while named:
+        name = named.pop()
+        if name not in used:
+            used[name] = components[name]
+            named |= _references(used[name])
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "The file of `sweephand apply`",
+        "type": "object",
+        "properties": fields,
+        "required": ["jobs"],
+        "additionalProperties": False,
+        "components": {"schemas": dict(sorted(used.items()))},
+    }
+
+
+def _references(schema: Any) -> set[str]:
+    return set(re.findall('"#/components/schemas/([^"]+)"', exact_json.write(schema)))
 
 
 def write_jobs_file(file: JobsFile, notes: Mapping[str, list[str]]) -> str:

@@ -9,6 +9,7 @@ import pytest
 from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import Server, serving
 from tests.fakes.world import World
+from tests.unit.client.jobs_schema import errors_of
 from typer.testing import CliRunner
 
 from sweephand.model.timer import Heartbeat
@@ -79,10 +80,18 @@ class CommandLine:
         }
 
     def run(self, *words: str, given: str | bytes | None = None, **environment: str | None) -> Ran:
-        """Run `sweephand WORDS…`. None removes a variable of the environment."""
+        """Run `sweephand WORDS…`. None removes a variable of the environment.
+
+        A file that `apply` takes or `crontab` prints is one of the JSON Schema.
+        """
         result = CliRunner().invoke(app, list(words), input=given, env={**self.environment, **environment})
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
+        if words[:1] == ("apply",) and result.exit_code == 0:
+            file = words[words.index("-f" if "-f" in words else "--file") + 1]
+            assert errors_of(str(given) if file == "-" else Path(file).read_text("utf-8")) == []
+        if words[:1] == ("crontab",) and result.exit_code == 0 and "--json" not in words:
+            assert errors_of(result.stdout) == []
         return Ran(result.exit_code, result.stdout, result.stderr)
 
     def ok(self, *words: str, given: str | bytes | None = None, **environment: str | None) -> Ran:

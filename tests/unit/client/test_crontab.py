@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.client.conftest import CommandLine
+from tests.unit.client.jobs_schema import errors_of
 from tests.unit.client.test_crontab_lines import CRONTABS
 from tests.unit.docs.blocks import blocks
 from tests.unit.docs.test_examples import CRONTAB, requests
@@ -18,7 +19,10 @@ URL: Final = "https://web1.example.com/run"
 
 
 def translated(text: str, **options: Any) -> Translated:
-    return translate(text, timezone="UTC", **options)
+    """The jobs of a crontab, whose file the schema of a file of jobs accepts."""
+    found = translate(text, timezone="UTC", **options)
+    assert errors_of(write_jobs_file(found.file, {})) == []
+    return found
 
 
 def jobs(text: str, **options: Any) -> dict[str, Any]:

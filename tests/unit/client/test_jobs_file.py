@@ -97,25 +97,34 @@ def test_a_body_of_the_bulk_call_is_a_file_too() -> None:
     assert job == DeclaredJob("a", {"data": {"x": [Decimal("1.10")]}})
 
 
+#: Files whose fields are not those of a file of jobs, or have values of other types.
+MISSHAPEN = [
+    ("", "no list `jobs`"),
+    ("[]", "no list `jobs`"),
+    ("jobs: {}", "no list `jobs`"),
+    ("jobs: []\nowner: x", "/owner: there is no such field"),
+    ("jobs: [x]", "/jobs/0: give an object"),
+    ("jobs: [{schedule: x}]", "/jobs/0/name: give the name"),
+    ("jobs: [{name: a, paused: 3}]", "/jobs/0/paused: give a reason"),
+    ("labels: {a: 1}\njobs: []", "/labels: give an object of texts"),
+    ("labels: []\njobs: []", "/labels: give an object of texts"),
+    ("labels: {a: b}\njobs: [{name: a, labels: x}]", "/jobs/0/labels: give an object"),
+    ("namespace: 3\njobs: []", "/namespace: give a text"),
+    ("defaults: 3\njobs: []", "/defaults: give an object"),
+    ("defaults: {name: a}\njobs: [{}]", "/defaults/name: give each job a name of its own"),
+    ("prefix: 3\njobs: []", "/prefix: give a text"),
+    ("prefix: false\njobs: []", "/prefix: give a text"),
+]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no list `jobs`"),
-        ("[]", "no list `jobs`"),
-        ("jobs: {}", "no list `jobs`"),
+        *MISSHAPEN,
         ("jobs: [", "not YAML: .* at line 1"),
         ("jobs:\n  - name: a\n    name: b", "the name name stands twice at line 3, column 5"),
-        ("jobs: []\nowner: x", "/owner: there is no such field"),
-        ("jobs: [x]", "/jobs/0: give an object"),
-        ("jobs: [{schedule: x}]", "/jobs/0/name: give the name"),
         ("jobs: [{name: a}, {name: a}]", "/jobs/1/name: an earlier job has the name a"),
         ("prefix: x-\njobs: [{name: a}]", "/jobs/0/name: a does not begin with"),
-        ("jobs: [{name: a, paused: 3}]", "/jobs/0/paused: give a reason"),
-        ("labels: {a: 1}\njobs: []", "/labels: give an object of texts"),
-        ("labels: {a: b}\njobs: [{name: a, labels: x}]", "/jobs/0/labels: give an object"),
-        ("namespace: 3\njobs: []", "/namespace: give a text"),
-        ("defaults: 3\njobs: []", "/defaults: give an object"),
-        ("prefix: 3\njobs: []", "/prefix: give a text"),
         ("jobs: [{name: a, 3: x}]", "a name is not a text"),
         ("jobs: [!!python/name:os.system {}]", "not YAML"),
         ("a: &a [*a]\njobs: []", "not YAML|/a: there is no such field"),
