@@ -5,7 +5,9 @@ VENVS := .local/venvs
 SAM := $(VENVS)/sam/.locked
 STACK := .venv/.locked $(VENVS)/ministack/.locked
 SITE := .venv/.locked $(VENVS)/docs/.locked .local/docs/.fetched
-TESTS := $(STACK) $(SAM) $(VENVS)/schemathesis/.locked $(VENVS)/sbom/.locked
+# Where npm is, the tests compile the generated client in TypeScript.
+NPM := $(if $(shell command -v npm),$(VENVS)/npm/.locked)
+TESTS := $(STACK) $(SAM) $(addprefix $(VENVS)/,schemathesis/.locked sbom/.locked generators/.locked) $(NPM)
 SOURCES := layers/sweephand/python/sweephand client/sweephand_client client/sweephand_deploy client/sweephand_engine functions infra tests
 IN_VENV := .venv/bin
 RUN := PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m
@@ -104,6 +106,9 @@ clean: down ## remove all that these commands have made here
 # One environment for each lock, made anew when its lock changes.
 .venv/.locked: requirements/dev.txt
 	@requirements/install.sh $(PYTHON) $(@D) $<
+
+$(VENVS)/npm/.locked: requirements/npm/package-lock.json
+	@requirements/npm.sh $(@D) $<
 
 $(VENVS)/%/.locked: requirements/%.txt
 	@requirements/install.sh $(PYTHON) $(@D) $<

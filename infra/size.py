@@ -41,10 +41,11 @@ class Size(NamedTuple):
 #: No part is larger than this.
 CEILINGS: Final = {
     # Policies that pause take 160 lines, limits for each key 420, slots that are taken at once 270, and
-    # breakers 300.
-    "package": Size(lines=30_655, modules=296, inner_imports=31),
-    # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20.
-    "client": Size(lines=4_270, modules=45, inner_imports=0),
+    # breakers 300. What is sent to consumers is described once, for the adapters and for OpenAPI: 240.
+    "package": Size(lines=30_900, modules=298, inner_imports=31),
+    # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
+    # and the schema of a file of jobs 70.
+    "client": Size(lines=4_340, modules=45, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
@@ -66,7 +67,8 @@ CEILINGS: Final = {
     # An account in memory, and what deploys to it: 740. The consumer of deployed tests came from infra: 120.
     # So did the aims of cost and of herds, which were rows of pages: 15.
     # The site, and the forty questions that its search answers: 220.
-    "tests": Size(lines=84_555, modules=741, inner_imports=1),
+    # Generated clients, webhooks and the schema of a file of jobs are compared with the code: 310.
+    "tests": Size(lines=84_900, modules=748, inner_imports=1),
 }
 
 

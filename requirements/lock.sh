@@ -15,6 +15,9 @@ lock "$lambda" --group lambda
 # The tests run with the same versions that go to Lambda.
 lock requirements/dev.txt --constraint "$lambda" --group dev --group lambda pyproject.toml
 lock requirements/sam.txt --group sam
+lock requirements/generators.txt --group generators
+# npm/package.json names the versions of its packages. Without npm their lock stays as it is.
+! command -v npm >/dev/null || (cd requirements/npm && npm install --package-lock-only --silent)
 lock requirements/ministack.txt --group ministack
 lock requirements/sbom.txt --group sbom
 lock requirements/docs.txt --group docs

@@ -108,7 +108,9 @@ def test_a_refusal_of_the_gateway_is_described_in_the_gateways_own_form(status: 
             continue
         name = responses[str(status)]["$ref"].rpartition("/")[2]
         content = document()["components"]["responses"][name]["content"]["application/json"]
-        assert content["schema"] == {"$ref": "#/components/schemas/GatewayRefusal"}, operation.name
+        # Beside a problem of Sweephand's own, both forms are there for clients that ignore the content type.
+        forms = content["schema"].get("anyOf", [content["schema"]])
+        assert forms[0] == {"$ref": "#/components/schemas/GatewayRefusal"}, operation.name
         schema = {**content["schema"], "components": document()["components"]}
         jsonschema.Draft202012Validator(schema).validate(content["example"])
 

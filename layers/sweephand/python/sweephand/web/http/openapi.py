@@ -258,11 +258,14 @@ def _problem_name(status: int) -> str:
 def _problem(status: int, proof: Credentials) -> dict[str, Any]:
     kind, title = KINDS[status]
     described = f"{title} (`urn:sweephand:problem:{kind}`)"
-    content = {CONTENT_TYPE: {"schema": {"$ref": _REFS.format(model="ProblemResponse")}}}
+    problem = {"$ref": _REFS.format(model="ProblemResponse")}
+    content: dict[str, Any] = {CONTENT_TYPE: {"schema": problem}}
     if status in proof.gateway:
         refusal = _refusal(status, proof)
         described += f"; or {refusal['description']}"
-        content |= refusal["content"]
+        # openapi-python-client reads each answer by the first content type, so that type has both forms.
+        ((kind, answer),) = refusal["content"].items()
+        content = {kind: {**answer, "schema": {"anyOf": [answer["schema"], problem]}}, **content}
     return {"description": described, "content": content}
 
 
