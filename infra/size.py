@@ -54,12 +54,13 @@ CEILINGS: Final = {
     # Its threads are a module of their own, since simulated time has none.
     # What its server shows is a module of its own, since the local stack shows an inbox alone.
     # Simulated time and the plugin of pytest take 980 lines. The plugin imports them when a test uses it.
-    "engine": Size(lines=2_675, modules=29, inner_imports=1),
+    # Prices, quotas and the models of SQS and Lambda take 640 lines, once in `infra`.
+    "engine": Size(lines=3_320, modules=36, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
     # The site of the documentation takes 520 lines, of which the reference of the API is a third.
-    "infra": Size(lines=6_145, modules=77, inner_imports=1),
+    "infra": Size(lines=5_515, modules=71, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.

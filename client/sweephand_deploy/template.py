@@ -39,7 +39,12 @@ def read_template(path: Path) -> Template:
 
     CloudFormation reads no aliases of YAML, and the template has some.
     """
-    template: Template = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a SafeLoader
+    return parse_template(path.read_text(encoding="utf-8"))
+
+
+def parse_template(text: str) -> Template:
+    """The template of that text, as read_template() returns it."""
+    template: Template = yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
     return template
 
 

@@ -2,15 +2,16 @@
 
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Final, NamedTuple
 
 from infra import dynamodb_local
-from infra.bench.meter import Usage, cells
+from infra.bench.meter import cells
 from infra.bench.report import Cell, Report
 from infra.bench.wheelhouse import Wheelhouse
 
 from sweephand.base.instants import MINUTE_MS
+from sweephand_engine.costs.measured import Count, Usage
 
 #: Jobs begin in this minute, so that their triggers come from the wheel.
 _FIRST_MINUTE: Final = 7
@@ -39,20 +40,6 @@ class Case(NamedTuple):
     def recurs(self) -> bool:
         """Whether the jobs recur."""
         return self.kind.startswith("recurring")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Count(Usage):
-    """What each trigger of a case used, an idle minute's units left out.
-
-    `rate` is in triggers a second, spread at random, or None if they fall due together. `per_minute` is how
-    many came in a minute.
-    """
-
-    kind: str
-    rate: float | None
-    triggers: int
-    per_minute: int
 
 
 def measure(triggers: int) -> Report:

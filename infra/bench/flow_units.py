@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from threading import Event, Thread
 from typing import Any, Final
 
 from infra import dynamodb_local
 from infra.bench.clock import AheadClock
-from infra.bench.meter import BATCH_MAX, CountedSqs, Usage, cells
+from infra.bench.meter import BATCH_MAX, CountedSqs, cells
 from infra.bench.report import Cell, Figure, Report
 from infra.bench.wheelhouse import Wheelhouse
 
@@ -26,6 +26,7 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
 from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.policy import PolicyKey, Rate
 from sweephand.runs.received import Received
+from sweephand_engine.costs.measured import BatchCount, Usage
 
 #: More than that would show the same units.
 EVENTS: Final = 2_000
@@ -68,23 +69,6 @@ _PATIENCE_S: Final = 60
 
 #: The functions are idle when nothing was used for so long.
 _SETTLED_S: Final = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchCount(Usage):
-    """What an event of a batch used under a limit (None: no policy), from its job's creation to its end.
-
-    The events are due at `rate` a second, or all at once if it is None.
-    """
-
-    limit: int | None
-    rate: int | None
-    events: int
-
-    @property
-    def spread(self) -> str:
-        """When the events are due, as the pages say it."""
-        return "at once" if self.rate is None else f"over {self.events / self.rate:.0f} s"
 
 
 def measure(events: int) -> Report:

@@ -5,17 +5,17 @@ SQS is a queue in memory here, which is fast at any depth.
 
 import heapq
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from infra.bench.report import Cell, Figure
-from infra.calculator.prices import INVOCATIONS, MILLION, READS, SQS_REQUESTS, WRITES
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.ports.clock import Clock
 from sweephand.runs.received import Received
+from sweephand_engine.costs.measured import Usage
+from sweephand_engine.costs.prices import INVOCATIONS, MILLION, READS, SQS_REQUESTS, WRITES
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -31,34 +31,6 @@ _ASKED: Final = "sweephand_asked"
 
 #: SQS bills every 64 KB of a request as a request.
 _SQS_REQUEST_BYTES: Final = 65_536
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What was used: write and read request units, SQS requests and Lambda calls, as AWS bills them.
-
-    `messages` were sent by `sends` requests. The bytes are stored in each table. `sweep_cpu_ms` is the CPU
-    time of ticks, boto3 included.
-    """
-
-    writes: float = 0
-    reads: float = 0
-    sqs: float = 0
-    invocations: float = 0
-    messages: float = 0
-    sends: float = 0
-    jobs_bytes: float = 0
-    timers_bytes: float = 0
-    sweep_cpu_ms: float = 0
-
-    def plus(self, other: "Usage", times: float = 1) -> "Usage":
-        """This usage and a multiple of another one, which may be negative."""
-        names = (each.name for each in fields(Usage))
-        return Usage(**{name: getattr(self, name) + times * getattr(other, name) for name in names})
-
-    def per(self, count: int) -> "Usage":
-        """The share of each of `count` triggers, rounded to four digits."""
-        return Usage(**{each.name: round(getattr(self, each.name) / count, 4) for each in fields(Usage)})
 
 
 def cells(usage: Usage, bounds: Mapping[str, float] | None = None) -> Mapping[str, Cell]:

@@ -10,7 +10,7 @@ import boto3
 from botocore.config import Config
 from infra.bench.clock import HandClock
 from infra.bench.jobs import named, put
-from infra.bench.meter import CountedSqs, Meter, Usage
+from infra.bench.meter import CountedSqs, Meter
 
 from sweephand.base.concurrency import Concurrently, one_by_one, parts
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
@@ -32,6 +32,7 @@ from sweephand.storage.leases import DynamoExpirySwitch
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.table import Table
 from sweephand.targets.reach import EVERY_QUEUE
+from sweephand_engine.costs.measured import Usage
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

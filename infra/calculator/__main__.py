@@ -13,9 +13,11 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from infra.bench import flow_units
-from infra.calculator import measured, measuring, pages
-from infra.calculator.bill import Bill
-from infra.calculator.template import template
+from infra.calculator import measuring, pages
+
+from sweephand_engine.costs import measured
+from sweephand_engine.costs.bill import Bill
+from sweephand_engine.costs.template import template
 
 #: The parts that can be measured, each with a function that returns its points by their names in the file.
 _PARTS: Final[Mapping[str, Callable[[], Mapping[str, Any]]]] = {

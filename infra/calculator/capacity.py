@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from infra.calculator import needs, pollers, prices, quotas
-from infra.calculator.measured import Measured
-from infra.calculator.pollers import CALL_TRIGGERS, Pollers, Work, herd_late_s, provisioned, standard
-from infra.calculator.template import Template
+from infra.calculator import needs
 
 from sweephand.storage.jobs import LISTING_SHARDS
+from sweephand_engine.costs import pollers, prices, quotas
+from sweephand_engine.costs.measured import Measured
+from sweephand_engine.costs.pollers import CALL_TRIGGERS, Pollers, Work, herd_late_s, provisioned, standard
+from sweephand_engine.costs.template import Template
 
 #: Kinds of work of infra/bench/sweeper.py.
 RECURRING: Final = "recurring, in packs"

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from infra.bench import flow_units
-from infra.bench.meter import Usage
-from infra.calculator import prices
-from infra.calculator.bill import CALLS, READS, SQS, WRITES, Bill, Case
-from infra.calculator.prices import MILLION, MONTH_DAYS, Line
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS, MESSAGE_OLD_MS
+from sweephand_engine.costs import prices
+from sweephand_engine.costs.bill import CALLS, READS, SQS, WRITES, Bill, Case
+from sweephand_engine.costs.measured import Usage
+from sweephand_engine.costs.prices import MILLION, MONTH_DAYS, Line
 
 #: Read units of a job of usual size: its share of the 16 queries for a page of 100 jobs.
 _LISTED: Final = 32 / 100

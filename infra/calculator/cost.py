@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from infra.bench import flow_units
-from infra.calculator import bill as bills
-from infra.calculator import chores, prices
-from infra.calculator.bill import METRICS, PARTS, Bill, Case, eventbridge, scheduler
-from infra.calculator.prices import MILLION, MONTH_MINUTES, MONTH_S, by_part, total
+from infra.calculator import chores
+
+from sweephand_engine.costs import bill as bills
+from sweephand_engine.costs import prices
+from sweephand_engine.costs.bill import METRICS, PARTS, Bill, Case, eventbridge, scheduler
+from sweephand_engine.costs.prices import MILLION, MONTH_MINUTES, MONTH_S, by_part, total
 
 #: Every case that has a column: triggers a second, and herds that are due at the beginning of each minute.
 CASES: Final = (

@@ -22,9 +22,9 @@ from infra.bench.creation import create
 from infra.bench.deliveries import Setting, compared
 from infra.bench.function import BATCH_MAX, Function, Log, alone, event
 from infra.bench.sweeper import AWS_LATENCY_MS, WORKS, sweep
-from infra.calculator.measured import Handling, SweeperPoint
 
 from sweephand.base.limits import JOBS_PER_BULK_MAX
+from sweephand_engine.costs.measured import Handling, SweeperPoint
 
 #: Triggers a second. At higher rates the units of a trigger stay the same: what is counted once for each
 #: minute no longer matters.

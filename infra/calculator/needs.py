@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
-from infra.calculator import quotas
-from infra.calculator.measured import Measured
-from infra.calculator.pollers import CALL_TRIGGERS, COLD_S, EARLY_S, Work, core_of
-
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import SWEEP_RESERVE_MS
 from sweephand.storage.jobs import LISTING_SHARDS
 from sweephand.wheel.sending import BUNDLE_TRIGGERS_MAX
 from sweephand.wheel.tick import MESSAGES_AT_ONCE
+from sweephand_engine.costs import quotas
+from sweephand_engine.costs.measured import Measured
+from sweephand_engine.costs.pollers import CALL_TRIGGERS, COLD_S, EARLY_S, Work, core_of
 
 #: The load of a sweeper or a function, as a share of what it can do. The rest is reserved for uneven minutes.
 LOAD: Final = 0.7

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from infra.calculator import capacity, cost
-from infra.calculator.bill import Bill
+
+from sweephand_engine.costs.bill import Bill
 
 _ROOT: Final = Path(__file__).parents[2]
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any, Final, get_args
 
 import pytest
-from infra.calculator import prices
-from infra.calculator.template import template
 from tests.template.deployed import Deployed
 from tests.template.stack import Stack
 
 from sweephand.runtime import metrics
+from sweephand_engine.costs import prices
+from sweephand_engine.costs.template import template
 
 DASHBOARDS: Final = "AWS::CloudWatch::Dashboard"
 

@@ -1,7 +1,6 @@
 """The functions of the template: their limits, and the events that start them."""
 
 import pytest
-from infra.calculator import quotas
 from infra.calculator.needs import SWEEPERS_MAX
 from tests.template.deployed import Deployed
 from tests.template.stack import FUNCTIONS, Stack, told
@@ -10,6 +9,7 @@ from sweephand import __version__
 from sweephand.base import limits, timing
 from sweephand.base.instants import SECOND_MS
 from sweephand.wheel.tick import MESSAGES_AT_ONCE
+from sweephand_engine.costs import quotas
 
 
 def at_once_max(stack: Stack) -> object:

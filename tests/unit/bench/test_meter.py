@@ -6,7 +6,9 @@ from typing import Any
 import boto3
 import pytest
 from botocore.stub import Stubber
-from infra.bench.meter import Meter, Usage
+from infra.bench.meter import Meter
+
+from sweephand_engine.costs.measured import Usage
 
 
 def _asked(operation: str, answer: dict[str, Any], expected: dict[str, Any]) -> Meter:

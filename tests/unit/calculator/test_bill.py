@@ -5,15 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from infra.bench.cost import Count
-from infra.bench.flow_units import BatchCount
-from infra.bench.meter import Usage
-from infra.calculator import bill as bills
-from infra.calculator import capacity, cost, measured, prices
-from infra.calculator.bill import DELIVERY, PARTS, Bill, Case, Parameters, eventbridge, scheduler
-from infra.calculator.measured import Handling, Measured
-from infra.calculator.prices import MILLION, Line, by_part, total
-from infra.calculator.template import FILE, Template, template
+from infra.calculator import capacity, cost
+
+from sweephand_engine.costs import bill as bills
+from sweephand_engine.costs import measured, prices
+from sweephand_engine.costs.bill import DELIVERY, PARTS, Bill, Case, Parameters, eventbridge, scheduler
+from sweephand_engine.costs.measured import BatchCount, Count, Handling, Measured, Usage
+from sweephand_engine.costs.prices import MILLION, Line, by_part, total
+from sweephand_engine.costs.template import FILE, Template, template
 
 
 def counted(kind: str, rate: float | None, *, per_minute: int = 60, writes: float = 0.5) -> Count:

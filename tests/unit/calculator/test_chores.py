@@ -4,10 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from infra.calculator import chores, cost, prices
-from infra.calculator.bill import Bill, Case
-from infra.calculator.prices import total
-from infra.calculator.template import template
+from infra.calculator import chores, cost
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.engines import on_fake
 from tests.fakes.faults import calls_of
@@ -21,6 +18,10 @@ from sweephand.model.timer import StoredTimer, WatchTimer
 from sweephand.storage.counters import STATS_PARTITIONS
 from sweephand.storage.jobs import LISTING_SHARDS
 from sweephand.storage.timers import _item
+from sweephand_engine.costs import prices
+from sweephand_engine.costs.bill import Bill, Case
+from sweephand_engine.costs.prices import total
+from sweephand_engine.costs.template import template
 
 BILL = Bill(MEASURED, template())
 UNIT_BYTES = 1_024

@@ -1,7 +1,8 @@
 """How long a herd waits for delivery functions, by the model."""
 
 import pytest
-from infra.calculator.pollers import (
+
+from sweephand_engine.costs.pollers import (
     CALL_TRIGGERS,
     COLD_S,
     Pollers,

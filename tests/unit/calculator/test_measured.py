@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from infra.calculator import measured, prices
 from tests.unit.calculator.test_bill import COUNTS, MEASURED, counted
+
+from sweephand_engine.costs import measured, prices
 
 
 def test_a_part_that_is_measured_again_leaves_the_other_parts_as_they_are(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from infra.calculator.measured import SweeperPoint
 from infra.calculator.needs import (
     LOAD,
     delivery,
@@ -13,8 +12,10 @@ from infra.calculator.needs import (
     sent_after_idle_s,
     sweeper_per_s,
 )
-from infra.calculator.pollers import Work
 from tests.unit.calculator.test_bill import MEASURED as OF_BILL
+
+from sweephand_engine.costs.measured import SweeperPoint
+from sweephand_engine.costs.pollers import Work
 
 WORK = Work(trigger_cpu_s=0.001)
 MEASURED = replace(

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from infra.calculator import measured, pages
+from infra.calculator import pages
 from infra.calculator.__main__ import main
-from infra.calculator.bill import Bill
-from infra.calculator.prices import total
-from infra.calculator.template import template
+
+from sweephand_engine.costs import measured
+from sweephand_engine.costs.bill import Bill
+from sweephand_engine.costs.prices import total
+from sweephand_engine.costs.template import template
 
 ROOT: Final = Path(__file__).parents[3]
 BILL: Final = Bill(measured.load(), template())

@@ -4,7 +4,12 @@ import random
 from dataclasses import replace
 
 import pytest
-from infra.calculator.pollers import (
+
+from sweephand.base.instants import SECOND_MS
+from sweephand.model.job import JobKey
+from sweephand.model.trigger import BundleMessage, Trigger, TriggerMessage
+from sweephand.wheel.sending import bundled
+from sweephand_engine.costs.pollers import (
     AWS,
     AWS_FULL,
     CORE_MB,
@@ -16,11 +21,6 @@ from infra.calculator.pollers import (
     spread,
     together,
 )
-
-from sweephand.base.instants import SECOND_MS
-from sweephand.model.job import JobKey
-from sweephand.model.trigger import BundleMessage, Trigger, TriggerMessage
-from sweephand.wheel.sending import bundled
 
 #: A call of no CPU time, whose consumer answers at once.
 NOTHING = Work(trigger_cpu_s=0, answer_s=0)

@@ -1,8 +1,9 @@
 """Lines of a bill, and their sums with and without free tiers."""
 
 import pytest
-from infra.calculator import prices
-from infra.calculator.prices import Line, by_part, total, total_with_free_tier
+
+from sweephand_engine.costs import prices
+from sweephand_engine.costs.prices import Line, by_part, total, total_with_free_tier
 
 LINES = [
     Line("calls", prices.INVOCATIONS, 3_000_000),

@@ -6,18 +6,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
-from infra.bench.cost import Count
-from infra.calculator import pollers, prices
-from infra.calculator.measured import Measured
-from infra.calculator.pollers import DYNAMODB_S, Polled, Work, core_of
-from infra.calculator.prices import GB, MILLION, MONTH_DAYS, MONTH_MINUTES, MONTH_S, Line
-from infra.calculator.template import Template
-
 from sweephand.base.instants import DAY_MS
 from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.delivery.functions import hold_ms
 from sweephand.wheel.tick import WARM_EVERY_MINUTES, WARM_FUNCTIONS
+from sweephand_engine.costs import pollers, prices
+from sweephand_engine.costs.measured import Count, Measured, Usage
+from sweephand_engine.costs.pollers import DYNAMODB_S, Polled, Work, core_of
+from sweephand_engine.costs.prices import GB, MILLION, MONTH_DAYS, MONTH_MINUTES, MONTH_S, Line
+from sweephand_engine.costs.template import Template
 
 #: Parts of the bill of a trigger, in the order of the page. The design's aims count those of OF_AIM.
 API: Final = "the API that creates the job"
@@ -95,6 +93,22 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
+class Load:
+    """What triggers use, for each of them, and what the pollers do. `kept` is the share that leaves a record.
+
+    There are `per_minute` in each minute that has any, and `per_month` in a month. `byte_days` are stored
+    besides timers and records.
+    """
+
+    used: Usage
+    polled: Polled
+    per_minute: float
+    per_month: float
+    kept: float
+    byte_days: float = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Parameters:
     """What the idle bill of a stack depends on, with `pollers` for each of the `queues` that Lambda polls."""
 
@@ -156,20 +170,29 @@ class Bill:
         return case.rate is not None or case.herd in herds
 
     def _of_trigger(self, case: Case) -> Iterator[Line]:
-        count, polled, handling = self._count(case), self.polled(case), self.measured.handling
+        count, per_minute = self._count(case), case.per_minute
+        byte_days = 0.0
         if case.kind != "recurring":
             yield from self._of_api(case)
-        yield Line(WRITES, prices.WRITES, count.writes + (self._history_writes if case.keeps_history else 0))
+            byte_days = count.jobs_bytes * (_JOB_DAYS + _AHEAD_DAYS)
+        polled, kept = self.polled(case), float(case.keeps_history)
+        yield from self.of_load(Load(count, polled, per_minute, per_minute * MONTH_MINUTES, kept, byte_days))
+
+    def of_load(self, load: Load) -> Iterator[Line]:
+        """The lines of one trigger of a load, without the API that created its job."""
+        count, polled, handling = load.used, load.polled, self.measured.handling
+        yield Line(WRITES, prices.WRITES, count.writes + self._history_writes * load.kept)
         yield Line(READS, prices.READS, count.reads)
         yield Line(SQS, prices.SQS_REQUESTS, count.sends + 2 * polled.calls)
         yield Line(SQS, prices.MESSAGE_GROUPS, count.sends + 2 * polled.calls)
         yield Line(CALLS, prices.INVOCATIONS, polled.calls)
         yield Line(DELIVERY, prices.GB_SECOND, polled.billed_s * self.gb("Deliver"))
-        yield Line(SWEEPING, prices.GB_SECOND, self.sweep_gb_s(case, self.template.memory_mb("Tick")))
+        sweep_gb_s = self._sweep_gb_s(count.sweep_cpu_ms, load.per_minute, self.template.memory_mb("Tick"))
+        yield Line(SWEEPING, prices.GB_SECOND, sweep_gb_s)
         log_bytes = polled.calls * handling.log_call_bytes + handling.log_trigger_bytes
         yield from self._of_log(LOGS, log_bytes, self.template.default("LogRetentionDays"))
-        yield Line(METRICS, prices.METRICS, handling.metrics / (case.per_minute * MONTH_MINUTES))
-        yield from self._of_storage(case, count)
+        yield Line(METRICS, prices.METRICS, handling.metrics / load.per_month)
+        yield from self._of_storage(load)
         yield Line(EGRESS, prices.EGRESS, (handling.request_bytes + CONNECTION_BYTES) / GB)
 
     def api_s(self, kind: str, memory_mb: int) -> float:
@@ -193,12 +216,9 @@ class Bill:
         yield Line(part, prices.LOGS, log_bytes / GB)
         yield Line(part, prices.LOG_STORAGE, log_bytes / GB * days / MONTH_DAYS)
 
-    def _of_storage(self, case: Case, count: Count) -> Iterator[Line]:
-        byte_days = count.timers_bytes * (TIMER_RETENTION_MS / DAY_MS + _AHEAD_DAYS)
-        if case.kind != "recurring":
-            byte_days += count.jobs_bytes * (_JOB_DAYS + _AHEAD_DAYS)
-        if case.keeps_history:
-            byte_days += self._history_bytes * HISTORY_DAYS
+    def _of_storage(self, load: Load) -> Iterator[Line]:
+        byte_days = load.used.timers_bytes * (TIMER_RETENTION_MS / DAY_MS + _AHEAD_DAYS) + load.byte_days
+        byte_days += self._history_bytes * HISTORY_DAYS * load.kept
         gb_months = byte_days / GB / MONTH_DAYS
         yield Line(STORAGE, prices.STORAGE, gb_months)
         yield Line(STORAGE, prices.RECOVERY, gb_months)  # both tables have it (template.yaml)
@@ -208,10 +228,13 @@ class Bill:
 
         The requests of a sweep overlap, or are shared by many triggers: eight in a row for each thousand.
         """
-        idle_ms = self.measured.idle.sweep_cpu_ms / case.per_minute
-        cpu_s = max(0.0, self._count(case).sweep_cpu_ms - idle_ms) / 1_000 / core_of(memory_mb)
-        turns = max(1.0, case.per_minute / 1_000)
-        return (cpu_s + _REQUESTS_OF_SWEEP * DYNAMODB_S * turns / case.per_minute) * memory_mb / 1024
+        return self._sweep_gb_s(self._count(case).sweep_cpu_ms, case.per_minute, memory_mb)
+
+    def _sweep_gb_s(self, sweep_cpu_ms: float, per_minute: float, memory_mb: int) -> float:
+        idle_ms = self.measured.idle.sweep_cpu_ms / per_minute
+        cpu_s = max(0.0, sweep_cpu_ms - idle_ms) / 1_000 / core_of(memory_mb)
+        turns = max(1.0, per_minute / 1_000)
+        return (cpu_s + _REQUESTS_OF_SWEEP * DYNAMODB_S * turns / per_minute) * memory_mb / 1024
 
     def _count(self, case: Case) -> Count:
         """The count of the case, or of the next lower rate that was counted, and of the lowest if none is."""
@@ -223,9 +246,9 @@ class Bill:
 
     def _play(self, case: Case) -> Polled:
         span_s = float(self.template.default("BundleSeconds"))
-        return pollers.poll(dues(case), span_s, self._work(case))
+        return pollers.poll(dues(case), span_s, self.work(case))
 
-    def _work(self, case: Case) -> Work:
+    def work(self, case: Case) -> Work:
         """What a call does in that case. Each trigger opens a TLS connection, as to a host of its own."""
         handling = self.measured.handling
         trigger_ms = handling.deliver_trigger_ms + handling.tls_ms

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final, NamedTuple
 
-from infra.calculator import quotas
-
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.wheel.sending import BUNDLE_TRIGGERS_MAX
 from sweephand.wheel.tick import MESSAGES_AT_ONCE, WAKE_UPS_MAX, WARM_FUNCTIONS
+from sweephand_engine.costs import quotas
 
 #: A whole core is 1,769 MB of memory (docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html).
 CORE_MB: Final = 1_769

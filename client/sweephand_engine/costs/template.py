@@ -1,27 +1,19 @@
 """What template.yaml says about the stack: the parts of it that AWS bills by the month, and memory."""
 
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
-import yaml
-from moto.cloudformation.utils import yaml_tag_constructor
+from sweephand_deploy.build import source
+from sweephand_deploy.template import parse_template
 
-FILE: Final = Path(__file__).parents[2] / "template.yaml"
-
-
-class _Loader(yaml.SafeLoader):
-    """Reads a template. An intrinsic function such as `!If X` becomes `{"Fn::If": X}`."""
-
-
-_Loader.add_multi_constructor("", yaml_tag_constructor)
+FILE: Final = source() / "template.yaml"
 
 
 class Template:
     """A template with its parameters' defaults."""
 
     def __init__(self, text: str) -> None:
-        self._template: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader with more tags
+        self._template = parse_template(text)
         self._resources: dict[str, Any] = self._template["Resources"]
         # That of flow policies has a condition, and is there only if they are on.
         self._event_sources = [
@@ -80,5 +72,5 @@ class Template:
 
 @cache
 def template() -> Template:
-    """The template of this checkout."""
+    """The template of this version of Sweephand."""
     return Template(FILE.read_text(encoding="utf-8"))
