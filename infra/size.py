@@ -45,7 +45,8 @@ CEILINGS: Final = {
     "package": Size(lines=30_900, modules=298, inner_imports=31),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
-    "client": Size(lines=4_340, modules=45, inner_imports=0),
+    # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
+    "client": Size(lines=4_460, modules=46, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
@@ -55,7 +56,8 @@ CEILINGS: Final = {
     # What its server shows is a module of its own, since the local stack shows an inbox alone.
     # Simulated time and the plugin of pytest take 980 lines. The plugin imports them when a test uses it.
     # Prices, quotas and the models of SQS and Lambda take 640 lines, once in `infra`.
-    "engine": Size(lines=3_320, modules=36, inner_imports=1),
+    # A rehearsal takes 1,280: it plays what the package decides, finds what is worth telling, and tells it.
+    "engine": Size(lines=4_600, modules=48, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
@@ -69,7 +71,8 @@ CEILINGS: Final = {
     # So did the aims of cost and of herds, which were rows of pages: 15.
     # The site, and the forty questions that its search answers: 220.
     # Generated clients, webhooks and the schema of a file of jobs are compared with the code: 310.
-    "tests": Size(lines=84_900, modules=748, inner_imports=1),
+    # Rehearsals, and their comparison with the engine: 540.
+    "tests": Size(lines=85_445, modules=754, inner_imports=1),
 }
 
 

@@ -68,6 +68,17 @@ def test_the_wheel_tests_consumers_as_its_page_says(fresh: Installed, tmp_path: 
     assert "sweephand-" in done.stdout, "pytest lists the plugins of distributions"
 
 
+def test_the_wheel_rehearses_the_jobs_of_its_page(fresh: Installed, tmp_path: Path) -> None:
+    fresh.install("sweephand[dev]")
+    [file] = blocks(ROOT / "docs" / "rehearsal.md", "yaml")
+    (tmp_path / "jobs.yaml").write_text(file.text)
+
+    done = fresh.run(fresh.sweephand, "rehearse", tmp_path / "jobs.yaml", "--from", "2026-10-12T00:00:00Z")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2026-10-25  Europe/Paris  02:30" in done.stdout
+
+
 def test_the_wheel_packs_the_stack_of_the_release(
     fresh: Installed, release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,6 @@ from sweephand_client.commands.inputs import read_text
 from sweephand_client.commands.output import Output
 from sweephand_client.commands.session import DIFFERS, Session, exit_for, problem_value
 from sweephand_client.http import exact_json
-from sweephand_client.http.errors import InputError
 from sweephand_client.tasks.apply import Done, Step, carry_out, plan
 from sweephand_client.tasks.jobs_file import jobs_schema, read_jobs_file
 
@@ -31,10 +30,7 @@ def apply(
 ) -> None:
     """Make the jobs of a namespace those that a file declares."""
     declared = read_jobs_file(read_text(file))
-    if declared.namespace is not None and session.asked_namespace is None:
-        session.asked_namespace = declared.namespace
-    if declared.namespace not in (None, session.namespace):
-        raise InputError(f"The file is for the namespace {declared.namespace}, not for {session.namespace}.")
+    session.take_namespace_of(declared)
     output, namespace = session.output, session.namespace
     with output.progress("comparing", len(declared.jobs)) as bar:
         steps = plan(session.client, namespace, declared, prunes=prune, seen=bar.step)

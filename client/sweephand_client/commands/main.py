@@ -16,6 +16,7 @@ from sweephand_client.commands import (
     figures,
     flow,
     job,
+    rehearse,
     repairs,
     run,
     transfer,
@@ -52,6 +53,7 @@ command(app)(figures.zones)
 command(app)(run.why)
 command(app)(apply.apply)
 command(app)(apply.schema)
+command(app)(rehearse.rehearse)
 command(app)(crontab.crontab)
 command(app)(transfer.export)
 command(app, "import")(transfer.import_)

@@ -75,6 +75,10 @@ class Output:
         """Print a text."""
         self._console.print(_shown(text))
 
+    def heading(self, text: str) -> None:
+        """Print the heading of what follows."""
+        self._console.print(f"[bold]{_shown(text)}[/bold]")
+
     def json(self, value: Any) -> None:
         """Print a value as indented JSON."""
         typer.echo(_json_text(value, indent=2))

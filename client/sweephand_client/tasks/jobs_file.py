@@ -100,7 +100,7 @@ class JobsFile:
 
 
 def read_jobs_file(text: str) -> JobsFile:
-    """The jobs of a file. Raises InputError that names each wrong place by its JSON pointer."""
+    """The jobs of a file. Raises InputError that names each wrong place by its line and JSON pointer."""
     value = _parsed(text)
     wrong: list[str] = []
     if not isinstance(value, dict) or not isinstance(value.get("jobs"), list):
@@ -120,8 +120,50 @@ def read_jobs_file(text: str) -> JobsFile:
         jobs = tuple(reader.read(at, each) for at, each in enumerate(value["jobs"]))
         wrong += reader.wrong
     if wrong:
-        raise InputError("The file cannot be used:\n" + "\n".join(f"  {each}" for each in wrong))
+        places = Places(text)
+        said = (
+            f"  {places.of(pointer)}: {why}" for pointer, _, why in (each.partition(": ") for each in wrong)
+        )
+        raise InputError("The file cannot be used:\n" + "\n".join(said))
     return JobsFile(jobs, namespace, labels, prefix)
+
+
+class Places:
+    """Where the parts of a file are, for people who have to mend them."""
+
+    def __init__(self, text: str) -> None:
+        """The text is that of a file that could be parsed."""
+        self._root = yaml.compose(text, _Loader)
+
+    def of(self, pointer: str) -> str:
+        """The line of what a JSON pointer names, and the pointer. What is missing has the line around it."""
+        return f"line {self._found(pointer)[0]}, {pointer}"
+
+    def of_job(self, number: int, pointer: str) -> str:
+        """The place of a pointer into the job of that number. A field may come from `defaults`."""
+        own, default = f"/jobs/{number}{pointer}", f"/defaults{pointer}"
+        is_default = pointer and not self._found(f"/jobs/{number}/{pointer.split('/')[1]}")[1]
+        return (
+            f"{self.of(own)} ({self.of(default)})" if is_default and self._found(default)[1] else self.of(own)
+        )
+
+    def _found(self, pointer: str) -> tuple[int, bool]:
+        """The line of the deepest part of a pointer that the file has, and whether that is all of it."""
+        node, line = self._root, 1
+        for part in pointer.split("/")[1:]:
+            name = part.replace("~1", "/").replace("~0", "~")
+            match node:
+                case yaml.MappingNode():
+                    pairs = ((key, value) for key, value in node.value if key.value == name)
+                    key, node = next(pairs, (None, None))
+                case yaml.SequenceNode() if name.isdecimal() and int(name) < len(node.value):
+                    key = node = node.value[int(name)]
+                case _:
+                    key = None
+            if key is None:
+                return line, False
+            line = key.start_mark.line + 1
+        return line, True
 
 
 def _parsed(text: str) -> Any:

@@ -1,7 +1,5 @@
 """What happens when in a simulated stack: its messages, its ticks, and how time passes between them."""
 
-import random
-import string
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -14,33 +12,12 @@ from sweephand.runs.received import Received
 from sweephand.targets.reach import Reach
 from sweephand_engine.engine import DELIVERIES_MAX, DELIVERY_URL, FLOW_URL, FLOWS_MAX, Engine
 from sweephand_engine.journal import Journal
+from sweephand_engine.seeded_ids import SeededIds
 from sweephand_engine.sqs.queue import MemoryQueue
 from sweephand_engine.testing.clock import SimulatedClock
 
 #: DynamoDB removes an item within a few days of its end.
 _EXPIRY_MS: Final = DAY_MS
-
-_TOKEN: Final = string.digits + string.ascii_lowercase
-_SECRET: Final = string.ascii_letters + string.digits
-
-
-class SeededIds:
-    """ports.Ids that are the same in each run with one seed. Nobody must use them for a real stack."""
-
-    def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)  # noqa: S311 - as the docstring says
-
-    def token(self) -> str:
-        """16 characters of a-z and 0-9."""
-        return "".join(self._random.choices(_TOKEN, k=16))
-
-    def secret(self) -> str:
-        """43 characters of A-Z, a-z and 0-9."""
-        return "".join(self._random.choices(_SECRET, k=43))
-
-    def fraction(self) -> float:
-        """A number from 0 up to, but not including, 1."""
-        return self._random.random()
 
 
 class _Pump:

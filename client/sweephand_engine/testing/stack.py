@@ -25,23 +25,20 @@ from sweephand.base.instants import SECOND_MS, to_datetime
 from sweephand.model.api_key import ADMIN_KEY_ID, digest_of, format_key
 from sweephand.web.http.app import build_handler
 from sweephand_client.api.client import Client
-from sweephand_client.http.authorization import Bearer
 from sweephand_client.http.errors import error_of, problem_of
-from sweephand_client.http.transport import Transport
 from sweephand_engine.gateway import Gateway
+from sweephand_engine.local_client import URL, client_of
+from sweephand_engine.seeded_ids import SeededIds
 from sweephand_engine.testing.clock import SimulatedClock
 from sweephand_engine.testing.consumers import Consumers, Delivery, Function, Incident, Outage
-from sweephand_engine.testing.simulation import SeededIds, Simulation
+from sweephand_engine.testing.simulation import Simulation
 from sweephand_engine.testing.targets import SimulatedTargets
-from sweephand_engine.testing.times import Moment, Span, instant_of, span_ms
+from sweephand_engine.times import Moment, Span, instant_of, span_ms
 
 _LOG: Final = logging.getLogger(f"{__name__}.api")
 
 #: Every test begins then unless it says otherwise. It is a Monday.
 NOW_DEFAULT: Final = "2026-01-05T09:00:00Z"
-
-#: The address of the API. Nothing is sent there.
-_URL: Final = "https://sweephand.test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +185,7 @@ class Stack:
     @cached_property
     def client(self) -> Client:
         """The typed client of this stack, as an admin. It can do all that the API can."""
-        pool = _Pool(self._gateway)
-        proof = Bearer(self._key)
-        return Client(_URL, transport=Transport(_URL, proof, sleep=self.sleep, draw=lambda: 0.5, pool=pool))
+        return client_of(self._gateway, self._key, self.sleep)
 
     def api(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON of the API's answer, None if it has none. Raises the client's error for a refusal."""
@@ -199,7 +194,7 @@ class Stack:
         response = self._gateway.answer(method, path, headers, sent)
         answer = json.loads(response.body) if response.body else None
         if response.status >= HTTPStatus.BAD_REQUEST:
-            raise error_of(problem_of(response.status, answer), f"{_URL}{path}")
+            raise error_of(problem_of(response.status, answer), f"{URL}{path}")
         return answer
 
     # Consumers
@@ -261,29 +256,3 @@ class _Forward(logging.Handler):
 def _log() -> Logger:
     """The log of the API, which has its failures only."""
     return Logger(service=__name__, level="ERROR", logger_handler=_Forward())
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    status: int
-    headers: Mapping[str, str]
-    data: bytes
-
-
-class _Pool:
-    """The connections of a client in the process of its stack."""
-
-    def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
-
-    def request(
-        self, method: str, url: str, *, body: bytes | None, headers: Mapping[str, str], redirect: bool
-    ) -> _Answer:
-        """The answer to a request. The API redirects nobody."""
-        del redirect
-        named = {name.lower(): text for name, text in headers.items()}
-        response = self._gateway.answer(method, url.removeprefix(_URL), named, body or b"")
-        return _Answer(response.status, response.headers, response.body)
-
-    def clear(self) -> None:
-        """Nothing: there is no connection."""

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
-from sweephand_engine.testing.times import Moment, Span, instant_of, span_ms
+from sweephand_engine.times import Moment, Span, instant_of, span_ms
 
 
 @pytest.mark.parametrize(

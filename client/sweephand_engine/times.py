@@ -1,4 +1,4 @@
-"""How a test writes instants and lengths of time."""
+"""How tests and options write instants and lengths of time."""
 
 import datetime as dt
 import re

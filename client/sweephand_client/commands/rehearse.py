@@ -1,0 +1,94 @@
+"""The command `rehearse`: what weeks of jobs would do, before a stack has them."""
+
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+
+from sweephand_client.commands.inputs import read_text
+from sweephand_client.commands.session import Session
+from sweephand_client.http.errors import InputError
+from sweephand_client.tasks.jobs_file import read_jobs_file
+from sweephand_client.tasks.transfer import export
+
+#: Not imported by statements: what the engine needs is in the extra `dev`.
+_ENGINE = "sweephand_engine.rehearsal"
+
+_NAMESPACE_DEFAULT = "default"
+
+
+def rehearse(
+    session: Session,
+    file: Annotated[
+        str | None,
+        typer.Argument(help="The file of jobs, as apply takes it; - is stdin. Without it, the namespace."),
+    ] = None,
+    *,
+    weeks: Annotated[int, typer.Option(min=1, max=52, help="How long.")] = 4,
+    since: Annotated[
+        str | None, typer.Option("--from", help="Where it begins (RFC 3339). By default now.")
+    ] = None,
+    consumer: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What consumers are like, as p50=0.2s,p99=3s,fail=1%; of some jobs, as report-*:p50=20s."
+        ),
+    ] = None,
+    outage: Annotated[
+        str | None,
+        typer.Option(
+            help="For how long no consumer can be reached, as 2h: from the largest herd on, or as 2h@INSTANT."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Another number makes another chance.")] = 0,
+    policies: Annotated[
+        bool, typer.Option("--policies", help="Take policies and settings of the namespace from the stack.")
+    ] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown for a pull request.")] = False,
+) -> None:
+    """Play weeks of jobs in simulated time: herds, overlaps, clock changes, failures, lateness and the bill.
+
+    Nothing is written and nothing is delivered.
+    """
+    try:
+        engine, reports = (import_module(f"{_ENGINE}.{each}") for each in ("rehearse", "report"))
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"`sweephand rehearse` needs packages that are not installed, such as {error.name}. "
+            "Install them: pip install 'sweephand[dev]'"
+        ) from None
+    now = session.now()
+    options = engine.read_options(
+        weeks=weeks, since=since, now=now, consumers=consumer or (), outage=outage, seed=seed
+    )
+    if file is None:
+        what = f"namespace {session.namespace}"
+        with session.output.progress("reading") as bar:
+            lines = export(session.client, session.namespace, now=now, seen=bar.step).lines
+            found = engine.rehearse_namespace(lines, now, options)
+    else:
+        text = read_text(file)
+        declared = read_jobs_file(text)
+        session.take_namespace_of(declared)
+        namespace = session.namespace if policies else session.asked_namespace or _NAMESPACE_DEFAULT
+        settings = export(session.client, namespace, now=now, seen=lambda: None).lines if policies else None
+        what = "stdin" if file == "-" else file
+        found = engine.rehearse_file(declared, text, namespace, settings, options)
+    if session.output.as_json:
+        session.output.json(reports.as_json(found, what))
+        return
+    parts = reports.sections(found, what)
+    if markdown:
+        typer.echo(reports.markdown(parts))
+        return
+    for part in parts:
+        _show(session, part)
+
+
+def _show(session: Session, part: Any) -> None:
+    session.output.heading(part.heading)
+    for sentence in part.sentences:
+        session.output.text(sentence)
+    if part.rows:
+        session.output.table(part.columns, part.rows, None)
+    session.output.text("")

@@ -1,0 +1,204 @@
+"""Makes stored jobs of a file or of an export: the API of an engine in memory takes them, or refuses them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from aws_lambda_powertools import Logger
+
+from sweephand.access.key_making import keep_admin_key
+from sweephand.base.concurrency import one_by_one
+from sweephand.base.instants import Instant, to_datetime
+from sweephand.model.api_key import ADMIN_KEY_ID, digest_of, format_key
+from sweephand.model.attempt import Answer, Attempt
+from sweephand.model.job import Job, JobKey
+from sweephand.model.policy import Policy, PolicyKey
+from sweephand.web.http.app import build_handler
+from sweephand_client.api.client import Client
+from sweephand_client.http.errors import InputError, Problem
+from sweephand_client.openapi.requests import NamespaceRequest
+from sweephand_client.tasks.apply import carry_out, plan
+from sweephand_client.tasks.jobs_file import JobsFile
+from sweephand_client.tasks.transfer import Archive, Importer
+from sweephand_client.tasks.writing import attempt
+from sweephand_engine.engine import Engine
+from sweephand_engine.gateway import Gateway
+from sweephand_engine.journal import Journal
+from sweephand_engine.local_client import client_of
+from sweephand_engine.seeded_ids import SeededIds
+
+#: More jobs than this are refused. Taking so many takes some seconds.
+JOBS_MAX: Final = 1_000
+
+#: Stands for a policy that a file names and does not have. It is the widest limit.
+_ANY_POLICY: Final[Any] = {"maxConcurrent": 10_000}
+_ANY_TARGET: Final[Any] = {"type": "http", "url": "https://consumer.example/"}
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The jobs as a stack stores them, with their policies. `notes` say what is not as in the stack."""
+
+    jobs: tuple[Job, ...]
+    policies: Mapping[str, Policy]
+    notes: tuple[str, ...]
+
+
+class _StillClock:
+    """ports.Clock that stands still."""
+
+    def __init__(self, now: Instant) -> None:
+        self._now = now
+
+    def now(self) -> Instant:
+        """The present instant."""
+        return self._now
+
+    def wait_until(self, instant: Instant) -> None:
+        """Make it that instant, if it is not past."""
+        self._now = max(self._now, instant)
+
+
+class _NoTargets:
+    """ports.Targets of an engine that delivers nothing."""
+
+    def deliver(self, attempt: Attempt) -> Answer:
+        """Nothing is delivered: no tick happens."""
+        raise AssertionError(attempt)
+
+
+class _Stage:
+    """An engine in memory at an instant, and its client."""
+
+    def __init__(self, now: Instant, namespace: str, settings: Archive | None) -> None:
+        ids, clock = SeededIds(0), _StillClock(now)
+        engine = Engine(
+            journal=Journal(),
+            clock=clock,
+            ids=ids,
+            make_targets=lambda _, __: _NoTargets(),
+            destinations=None,
+            concurrently=one_by_one,
+            start=lambda _: None,
+        )
+        secret = ids.secret()
+        keep_admin_key(engine.stores.keys, ids, digest_of(secret), "rehearsal", now)
+        api = build_handler(engine.services, Logger(service=__name__, level="ERROR"))
+        gateway = Gateway(api, engine.stores.keys, clock, ids)
+        self.client: Client = client_of(gateway, format_key(ADMIN_KEY_ID, secret), lambda _: None)
+        self._stores = engine.stores
+        self._now = now
+        self._namespace = namespace
+        if settings is not None:
+            for each in self._imported(settings):
+                raise InputError(f"The settings of the namespace cannot be rehearsed. {each}")
+
+    def _imported(self, archive: Archive) -> Iterator[str]:
+        importer = Importer(self.client, self._namespace, archive, now=to_datetime(self._now))
+        for each in importer.run():
+            if each.problem is not None:
+                yield f"{each.kind} {each.name}: {each.problem}"
+
+    def put_secrets(self, definitions: Iterator[Any]) -> None:
+        """Put a secret of each name that the definitions have. Its value is never sent."""
+        for name in sorted({name for each in definitions for name in _secrets(each)}):
+            attempt(lambda name=name: self.client.secrets.put(self._namespace, name, "x"))  # type: ignore[misc]
+
+    def admitted(self, names: Iterator[str], notes: list[str], *, has_limits: bool = True) -> Admitted:
+        """The jobs of those names as they are stored, with the limits of their policies."""
+        keys = [JobKey(self._namespace, each) for each in names]
+        found = [self._stores.jobs.get(each) for each in keys]
+        jobs = tuple(each for each in found if each is not None and not each.is_gone(self._now))
+        policies = {each.definition.policy for each in jobs} - {None} if has_limits else set()
+        stored = {name: self._stores.policies.get(PolicyKey(self._namespace, name)) for name in policies}
+        return Admitted(jobs, {name: each for name, each in stored.items() if each is not None}, tuple(notes))
+
+
+def admit_file(
+    declared: JobsFile,
+    now: Instant,
+    namespace: str,
+    settings: Archive | None,
+    place: Callable[[int, str], str],
+) -> Admitted:
+    """The jobs of a file, as if it was applied at `now` to an empty namespace with those `settings`.
+
+    Without settings, a policy or default target that the file does not have is taken for one without limits.
+    Raises InputError with every problem of the jobs. `place` says where a pointer into a job of that number
+    is.
+    """
+    _check_number(len(declared.jobs))
+    stage, notes = _Stage(now, namespace, settings), []
+    stage.put_secrets(each.definition for each in declared.jobs)
+    if settings is None:
+        notes = _fill_in(stage.client, namespace, declared)
+    numbers = {each.name: number for number, each in enumerate(declared.jobs)}
+    wrong: list[tuple[int, str]] = []
+    for done in carry_out(stage.client, namespace, plan(stage.client, namespace, declared)):
+        if done.problem is not None:
+            number = numbers[done.step.name]
+            wrong += ((number, each) for each in _sentences(done.problem, number, place))
+    if wrong:
+        raise InputError("The file cannot be used:\n" + "\n".join(f"  {said}" for _, said in sorted(wrong)))
+    return stage.admitted(iter(numbers), notes, has_limits=settings is not None)
+
+
+def _sentences(problem: Problem, number: int, place: Callable[[int, str], str]) -> list[str]:
+    if not problem.errors:
+        return [f"{place(number, '')}: {problem.detail}"]
+    return [f"{place(number, each.pointer)}: {each.detail}" for each in problem.errors]
+
+
+def _fill_in(client: Client, namespace: str, declared: JobsFile) -> list[str]:
+    """Put what the jobs need and the file cannot say. Returns sentences about it."""
+    notes = []
+    definitions: list[Mapping[str, Any]] = [each.definition for each in declared.jobs]
+    policies = sorted({each["policy"] for each in definitions if isinstance(each.get("policy"), str)})
+    for name in policies:
+        attempt(lambda name=name: client.policies.put(namespace, name, _ANY_POLICY))  # type: ignore[misc]
+    if policies:
+        notes.append(
+            f"The limits of these policies are not in the file: {', '.join(policies)}. "
+            "With --policies they are those of your stack."
+        )
+    settings: NamespaceRequest = {"limits": {}, "defaultTarget": _ANY_TARGET}
+    client.namespaces.put(namespace, settings)
+    if any(each.get("target") is None for each in definitions):
+        notes.append("Jobs without a target have a webhook here. With --policies it is that of your stack.")
+    return notes
+
+
+def admit_archive(archive: Archive, now: Instant) -> Admitted:
+    """The jobs of a namespace, each in its phase at `now`. Raises InputError for what cannot be rehearsed."""
+    _check_number(len(archive.jobs))
+    stage = _Stage(now, archive.namespace, Archive(archive.namespace, archive.settings, archive.policies))
+    stage.put_secrets(each["definition"] for each in archive.jobs.values())
+    jobs = Archive(archive.namespace, jobs=archive.jobs)
+    notes = [f"Left out: {each}" for each in stage._imported(jobs)]  # noqa: SLF001 - its own module
+    if archive.settings is not None and "triggersPerMinute" in archive.settings["limits"]:
+        notes.append("The limit triggersPerMinute of the namespace is not rehearsed.")
+    return stage.admitted(iter(archive.jobs), notes)
+
+
+def _check_number(count: int) -> None:
+    if count > JOBS_MAX:
+        refuse_number()
+
+
+def refuse_number() -> NoReturn:
+    """Raise InputError for too many jobs."""
+    raise InputError(
+        f"There are more than {JOBS_MAX:,} jobs, and a rehearsal takes {JOBS_MAX:,}. "
+        "Rehearse a file with those that matter."
+    )
+
+
+def _secrets(value: Any) -> Iterator[str]:
+    """The names of secrets in a definition: `{"secret": NAME}`, at any depth."""
+    if isinstance(value, Mapping):
+        if isinstance(name := value.get("secret"), str):
+            yield name
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from _secrets(each)
