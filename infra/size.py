@@ -25,7 +25,7 @@ PARTS: Final = {
 }
 
 #: The pages of the documentation.
-PAGES: Final = ("README.md", "SECURITY.md", "CHANGELOG.md", "docs")
+PAGES: Final = ("README.md", "SECURITY.md", "CHANGELOG.md", "docs", "tests/README.md", "client/README.md")
 
 _WITH_DOCSTRING: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -72,7 +72,8 @@ CEILINGS: Final = {
     # The site, and the forty questions that its search answers: 220.
     # Generated clients, webhooks and the schema of a file of jobs are compared with the code: 310.
     # Rehearsals, and their comparison with the engine: 540.
-    "tests": Size(lines=85_445, modules=754, inner_imports=1),
+    # Sentences and paragraphs of pages are measured as those of docstrings are: 40. Ceilings count words: 6.
+    "tests": Size(lines=85_490, modules=754, inner_imports=1),
 }
 
 
@@ -107,9 +108,14 @@ def measured() -> dict[str, Size]:
     return found
 
 
+def pages() -> list[Path]:
+    """All pages, decisions too."""
+    return list(_files(PAGES, ".md"))
+
+
 def words() -> int:
-    """The words of all pages, decisions too."""
-    return sum(len(path.read_text(encoding="utf-8").split()) for path in _files(PAGES, ".md"))
+    """The words of all pages."""
+    return sum(len(path.read_text(encoding="utf-8").split()) for path in pages())
 
 
 def _files(places: Iterable[str], suffix: str) -> Iterator[Path]:

@@ -35,12 +35,18 @@ class Block:
         return f"{self.page.relative_to(ROOT)}-{self.number}"
 
 
+#: Those within a list are indented in the page.
+_BLOCK: Final = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", flags=re.MULTILINE | re.DOTALL)
+
+
+def prose(page: Path) -> str:
+    """The text of a page, with empty lines in place of its blocks of code."""
+    return _BLOCK.sub(lambda block: "\n" * block[0].count("\n"), page.read_text("utf-8"))
+
+
 def blocks(page: Path, language: str | None = None) -> Iterator[Block]:
-    """The blocks of a page, of one language or of all. Those within a list are indented in the page."""
-    found = re.finditer(
-        r"^( *)```(\w*)\n(.*?)^\1```$", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL
-    )
-    for number, each in enumerate(found, 1):
+    """The blocks of a page, of one language or of all."""
+    for number, each in enumerate(_BLOCK.finditer(page.read_text("utf-8")), 1):
         if language is None or each[2] == language:
             text = re.sub(rf"^{each[1]}", "", each[3], flags=re.MULTILINE)
             yield Block(page, number, each[2], text)

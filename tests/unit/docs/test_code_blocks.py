@@ -12,9 +12,10 @@ from threading import Thread
 from typing import Any, Final
 
 import pytest
+from infra.size import pages
 from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import serving
-from tests.unit.docs.blocks import ROOT, Block, all_blocks
+from tests.unit.docs.blocks import ROOT, Block, all_blocks, prose
 
 from sweephand.delivery.http.request import signatures
 from sweephand.runtime.machine import SystemClock
@@ -142,26 +143,13 @@ def test_every_block_has_a_language_whose_blocks_are_checked() -> None:
     assert {each.language for each in all_blocks()} == set(CHECKED_BY)
 
 
-PAGES: Final = [
-    ROOT / "README.md",
-    ROOT / "SECURITY.md",
-    ROOT / "tests" / "README.md",
-    *sorted((ROOT / "docs").rglob("*.md")),
-]
-
-
-def prose(page: Path) -> str:
-    """The text of a page without its blocks of code."""
-    return re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-
-
 def anchors(page: Path) -> set[str]:
     """The anchors that GitHub gives the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
 def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
         if "://" in link:
@@ -173,7 +161,7 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.parent.name != "decisions"], ids=lambda page: page.stem
+    "page", [page for page in pages() if page.parent.name != "decisions"], ids=lambda page: page.stem
 )
 def test_every_file_of_the_tests_that_a_page_names_is_there(page: Path) -> None:
     for path in re.findall(r"`(tests/[\w/]+(?:\.py)?)`", prose(page)):
