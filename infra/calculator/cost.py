@@ -25,7 +25,6 @@ _ANSWERS_S: Final = (0.05, 0.2, 2.0)
 _MONTHLY: Final = (0.1, 1.0, 5.0, 20.0, 100.0)
 _PLOTTED: Final = (0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 100.0)
 _HERDS_COUNTED: Final = (1, 3, 10, 60, 1_000)
-_HERDS_PLOTTED: Final = _HERDS_COUNTED[1:]
 
 #: The conditions of alarms that need another parameter than the topic.
 _OTHER_ALARMS: Final = ("HasValveAlarm", "HasLaneAlarms", "HasFlowAlarms")
@@ -77,9 +76,6 @@ def figures(bill: Bill) -> dict[str, Any]:
         "plot_plain": _series(bill.dollars(Case(rate=rate)) for rate in _PLOTTED),
         "plot_eventbridge": _series([webhook] * len(_PLOTTED)),
         "plot_scheduler": _series([total(scheduler())] * len(_PLOTTED)),
-        "herds_plotted": ", ".join(f'"{herd:,}"'.replace(",", " ") for herd in _HERDS_PLOTTED),
-        "plot_herds": _series(bill.dollars(Case(herd=each, keeps_history=True)) for each in _HERDS_PLOTTED),
-        "plot_herds_eventbridge": _series([webhook] * len(_HERDS_PLOTTED)),
         "eventbridge": webhook,
         "scheduler": total(scheduler()),
         "idle": idle,

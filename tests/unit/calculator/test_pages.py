@@ -106,7 +106,7 @@ def test_every_table_has_as_many_cells_in_each_row_and_every_plot_as_many_values
     for table in re.findall(r"(?:^\|.*\|\n)+", page, re.MULTILINE):
         assert len({line.count("|") for line in table.splitlines()}) == 1, table
     plots = re.findall(r"```mermaid\nxychart-beta\n(.*?)```", page, re.DOTALL)
-    assert len(plots) == {COST: 2, CAPACITY: 1}[page]
+    assert len(plots) == 1
     for plot in plots:
         [axis] = re.findall(r"x-axis .*\[(.*)\]", plot)
         for values in re.findall(r"^    (?:bar|line) \[(.*)\]", plot, re.MULTILINE):
