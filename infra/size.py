@@ -77,6 +77,10 @@ CEILINGS: Final = {
 }
 
 
+#: All pages together have no more words than this, so that somebody can read them in a few hours.
+WORDS_MAX: Final = 60_000
+
+
 def size_of(source: str) -> Size:
     """The size of one module."""
     tree = ast.parse(source)

@@ -1,6 +1,7 @@
-"""The size of each part, and what counts as a line of code."""
+"""The size of each part and of the pages, and what counts as a line of code."""
 
-from infra.size import CEILINGS, Size, measured, size_of
+from infra.local.places import ROOT
+from infra.size import CEILINGS, WORDS_MAX, Size, measured, pages, size_of, words
 
 MODULE = '''"""What it does.
 
@@ -32,3 +33,8 @@ def test_no_part_is_larger_than_its_ceiling() -> None:
         assert size.lines <= most.lines, part
         assert size.modules <= most.modules, part
         assert size.inner_imports <= most.inner_imports, part
+
+
+def test_the_pages_have_no_more_words_than_their_ceiling() -> None:
+    assert {ROOT / "README.md", ROOT / "tests/README.md", ROOT / "client/README.md"} < set(pages())
+    assert words() <= WORDS_MAX
