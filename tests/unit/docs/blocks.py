@@ -57,6 +57,19 @@ def all_blocks(language: str | None = None) -> list[Block]:
     return [block for page in PAGES for block in blocks(page, language)]
 
 
+def examples(page: Path) -> list[tuple[Block, Block, Block]]:
+    """The examples of a page for the command line, HTTP and Python: three blocks with nothing between them.
+
+    The site shows them as tabs (infra/site/sphinx/static/tabs.js).
+    """
+    text, found = page.read_text("utf-8"), list(blocks(page))
+    return [
+        (shell, http, python)
+        for shell, http, python in zip(found, found[1:], found[2:], strict=False)
+        if f"```sh\n{shell.text}```\n\n```sh\n{http.text}```\n\n```python\n{python.text}```" in text
+    ]
+
+
 def commands(block: str) -> Iterator[str]:
     """The commands of a shell script: lines that belong together as one."""
     lines: list[str] = []

@@ -30,7 +30,7 @@ MONITORING: Final = (ROOT / "docs" / "monitoring.md").read_text("utf-8")
 CHECKED_BY: Final = {
     "sh": "test_examples.py, test_shell_blocks.py, test_signatures.py, tests/e2e/test_pages.py",
     "json": "test_json_blocks.py",
-    "python": "this module",
+    "python": "this module, test_examples.py, tests/unit/engine/testing",
     "": "this module",
     "mermaid": "test_internals.py",
     "crontab": "tests/unit/client/test_crontab.py, and the table of docs/crontab.md in test_examples.py",
@@ -112,7 +112,7 @@ def test_the_consumer_of_a_page_takes_nothing_that_is_forged(
         post(url, BODY, b"another body", "backup")
 
 
-@pytest.mark.parametrize("block", python_blocks("sweephand_client"))
+@pytest.mark.parametrize("block", python_blocks("InvalidError"))
 def test_the_example_of_the_client_writes_and_lists_a_job(
     block: Block, monkeypatch: pytest.MonkeyPatch
 ) -> None:
