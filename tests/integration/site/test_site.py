@@ -136,3 +136,24 @@ def test_the_site_is_searched_and_read_without_a_server(site: Path) -> None:
 
         assert errors == []
         assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+
+
+def test_an_example_is_shown_in_the_way_that_the_reader_has_chosen_on_another_page(site: Path) -> None:
+    with chromium() as browser:
+        page = browser.new_page()
+        for name, chosen, is_new in (
+            ("jobs", "Command line", False),
+            ("jobs", "HTTP", True),
+            ("overlap", "HTTP", False),
+            ("overlap", "Python", True),
+            ("jobs", "Python", False),
+        ):
+            page.goto((site / f"{name}.html").as_uri())
+            if is_new:
+                page.get_by_text(chosen, exact=True).click()
+            expect(page.get_by_role("radio", name=chosen, exact=True)).to_be_checked()
+            shown = page.locator(".tabs ~ [class*=highlight-]:visible")
+            expect(shown).to_have_count(1)
+            expect(shown).to_contain_text(
+                {"Command line": "sweephand job", "HTTP": "curl", "Python": "client.jobs"}[chosen]
+            )
