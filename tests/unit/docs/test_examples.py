@@ -171,6 +171,16 @@ def test_an_example_sends_the_same_requests_by_curl_on_the_command_line_and_in_p
     assert python == http
 
 
+@pytest.mark.parametrize("page", sorted(TOPICS))
+def test_each_command_of_a_topic_succeeds(client: Client, monkeypatch: pytest.MonkeyPatch, page: str) -> None:
+    client.send("PUT", "/v1/namespaces/demo/jobs/hello", JOB)
+    with sent_to(client, monkeypatch) as sent:
+        for block in blocks(ROOT / "docs" / f"{page}.md", "sh"):
+            if "sweephand " in block.text and "sweephand deploy" not in block.text:
+                run_shell(block, client)
+    assert sent
+
+
 def test_each_topic_begins_with_an_example_for_the_command_line_http_and_python() -> None:
     first = {page.stem for page in PAGES for shell, *_ in examples(page) if shell.number == 1}
 
