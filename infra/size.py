@@ -74,7 +74,7 @@ CEILINGS: Final = {
     # Rehearsals, and their comparison with the engine: 540.
     # Sentences and paragraphs of pages are measured as those of docstrings are: 40. Ceilings count words: 6.
     # Examples in three ways send the same requests, and are tabs on the site: 110.
-    "tests": Size(lines=85_600, modules=754, inner_imports=1),
+    "tests": Size(lines=85_600, modules=755, inner_imports=1),
 }
 
 

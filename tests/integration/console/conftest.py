@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize
 from tests.contract.builders import admin_change
-from tests.fakes.chromium import PATIENCE_MS, chromium
+from tests.fakes.chromium import PATIENCE_MS
 from tests.fakes.http_events import ONE_REQUEST, TARGET
 from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import Server, serving
@@ -106,13 +106,6 @@ class Console:
         size = self.page.viewport_size
         assert size is not None
         self.page.screenshot(path=SCREENSHOTS / f"{name}-{size['width']}.png", full_page=True)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Chromium, without a window."""
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from urllib.parse import quote
 
 import pytest
 from infra.local.places import ROOT
-from playwright.sync_api import expect
-from tests.fakes.chromium import chromium
+from playwright.sync_api import Page, expect
 
 from sweephand_client.commands.docs import SITE as BUILT
 
@@ -114,46 +113,44 @@ def test_llms_txt_names_pages_that_exist(site: Path) -> None:
     assert [link for link in links if not (site / link).is_file()] == []
 
 
-def test_the_site_is_searched_and_read_without_a_server(site: Path) -> None:
-    with chromium() as browser:
-        page = browser.new_page()
-        asked: list[str] = []
-        errors: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("pageerror", lambda error: errors.append(str(error)))
+def test_the_site_is_searched_and_read_without_a_server(site: Path, page: Page) -> None:
+    asked: list[str] = []
+    errors: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: errors.append(str(error)))
 
-        page.goto((site / "concepts.html").as_uri())
-        expect(page.locator("article svg:visible").first).to_be_visible()
-        page.keyboard.press("/")
-        page.keyboard.type("pause a job")
-        page.keyboard.press("Enter")
-        expect(page.locator("#found li > a").first).to_have_text("Pauses and outages")
-        page.fill("#question", "zzzqqq")
-        expect(page.locator("#said")).to_have_text("No page has any of these words.")
-        page.goto(f"{(site / 'search.html').as_uri()}?q={quote('How do I rotate an API key?')}")
-        page.locator("#found li > a").first.click()
-        expect(page.locator("h1")).to_contain_text("Keys and roles")
+    page.goto((site / "concepts.html").as_uri())
+    expect(page.locator("article svg:visible").first).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("pause a job")
+    page.keyboard.press("Enter")
+    expect(page.locator("#found li > a").first).to_have_text("Pauses and outages")
+    page.fill("#question", "zzzqqq")
+    expect(page.locator("#said")).to_have_text("No page has any of these words.")
+    page.goto(f"{(site / 'search.html').as_uri()}?q={quote('How do I rotate an API key?')}")
+    page.locator("#found li > a").first.click()
+    expect(page.locator("h1")).to_contain_text("Keys and roles")
 
-        assert errors == []
-        assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert errors == []
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 
 
-def test_an_example_is_shown_in_the_way_that_the_reader_has_chosen_on_another_page(site: Path) -> None:
-    with chromium() as browser:
-        page = browser.new_page()
-        for name, chosen, is_new in (
-            ("jobs", "Command line", False),
-            ("jobs", "HTTP", True),
-            ("overlap", "HTTP", False),
-            ("overlap", "Python", True),
-            ("jobs", "Python", False),
-        ):
-            page.goto((site / f"{name}.html").as_uri())
-            if is_new:
-                page.get_by_text(chosen, exact=True).click()
-            expect(page.get_by_role("radio", name=chosen, exact=True)).to_be_checked()
-            shown = page.locator(".tabs ~ [class*=highlight-]:visible")
-            expect(shown).to_have_count(1)
-            expect(shown).to_contain_text(
-                {"Command line": "sweephand job", "HTTP": "curl", "Python": "client.jobs"}[chosen]
-            )
+def test_an_example_is_shown_in_the_way_that_the_reader_has_chosen_on_another_page(
+    site: Path, page: Page
+) -> None:
+    for name, chosen, is_new in (
+        ("jobs", "Command line", False),
+        ("jobs", "HTTP", True),
+        ("overlap", "HTTP", False),
+        ("overlap", "Python", True),
+        ("jobs", "Python", False),
+    ):
+        page.goto((site / f"{name}.html").as_uri())
+        if is_new:
+            page.get_by_text(chosen, exact=True).click()
+        expect(page.get_by_role("radio", name=chosen, exact=True)).to_be_checked()
+        shown = page.locator(".tabs ~ [class*=highlight-]:visible")
+        expect(shown).to_have_count(1)
+        expect(shown).to_contain_text(
+            {"Command line": "sweephand job", "HTTP": "curl", "Python": "client.jobs"}[chosen]
+        )
