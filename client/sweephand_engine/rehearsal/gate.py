@@ -14,7 +14,7 @@ from sweephand_engine.rehearsal.timeline import Timeline
 
 
 class Gate:
-    """A policy, or one key of it. A stack divides the limit over gates. Here one has it whole.
+    """A policy, or one key of it. A stack divides the limit over gates. A rehearsal has one gate for it.
 
     A run that leaves gets a slot, until its attempt or its asynchronous run is over.
     """

@@ -113,7 +113,7 @@ def rehearse_namespace(export: Iterable[str], now: dt.datetime, options: Options
 
 
 def _read(lines: Iterable[str], jobs_max: int) -> Archive:
-    """The archive of an export, of which no more lines are read than are needed."""
+    """The archive of an export. Nobody reads more of its lines than are needed."""
     kept: list[str] = []
     policies = jobs = 0
     for line in lines:

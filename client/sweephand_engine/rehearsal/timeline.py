@@ -31,7 +31,7 @@ class Timeline:
         heappush(self._heap, (max(instant, self.now), self._order, action))
 
     def each(self, actions: Iterator[tuple[Instant, Callable[[], None]]]) -> None:
-        """Let each of these happen, in their order. The next one is asked for when one happens."""
+        """Let these happen, in their order. Each one is read when the one before it happens."""
         coming = next(actions, None)
         if coming is None:
             return
