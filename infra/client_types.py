@@ -17,9 +17,6 @@ FOLDER: Final = ROOT / "client" / "sweephand_client" / "openapi"
 
 #: The operations that the client leaves out, and why.
 LEFT_OUT: Final = {
-    "heartbeatRun": "A consumer calls it with the token of its run, from its own code.",
-    "completeRun": "A consumer calls it with the token of its run, from its own code.",
-    "failRun": "A consumer calls it with the token of its run, from its own code.",
     "showPage": "A page for a browser.",
     "showConsole": "A page for a browser.",
     "showConsoleAsset": "A file of a page for a browser.",

@@ -46,9 +46,10 @@ CEILINGS: Final = {
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
-    "client": Size(lines=4_460, modules=46, inner_imports=0),
+    # The callbacks of a consumer take 30.
+    "client": Size(lines=4_490, modules=46, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
-    "generated": Size(lines=850, modules=6, inner_imports=0),
+    "generated": Size(lines=870, modules=6, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
     "deploy": Size(lines=615, modules=10, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
@@ -74,7 +75,7 @@ CEILINGS: Final = {
     # Rehearsals, and their comparison with the engine: 540.
     # Sentences and paragraphs of pages are measured as those of docstrings are: 40. Ceilings count words: 6.
     # Examples in three ways send the same requests, and are tabs on the site: 110.
-    "tests": Size(lines=85_600, modules=755, inner_imports=1),
+    "tests": Size(lines=85_640, modules=756, inner_imports=1),
 }
 
 

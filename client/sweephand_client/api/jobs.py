@@ -1,7 +1,7 @@
 """The calls about jobs and their runs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Unpack
+from typing import Any, Final, Unpack
 
 from sweephand_client.api.calls import Calls, label_query, preconditions
 from sweephand_client.http import exact_json
@@ -28,6 +28,8 @@ from sweephand_client.openapi.requests import (
     BulkResumeRequest,
     BulkWriteRequest,
     CatchUpMode,
+    CompletionRequest,
+    FailureRequest,
     FilterRequest,
     FlaggedRunFilter,
     JobPatchRequest,
@@ -41,6 +43,7 @@ from sweephand_client.openapi.requests import (
 )
 from sweephand_client.openapi.run_answers import (
     BatchResponse,
+    CallbackResponse,
     ListedBatchResponse,
     NamespaceRunResponse,
     RedriveResponse,
@@ -290,6 +293,42 @@ class Runs(Calls):
     def cancel(self, namespace: str, job: str, run_id: str) -> RunResponse:
         """Cancel a run that is running or being retried. ConflictError if it is over or has not begun."""
         return self._transport.call(operations.CANCEL_RUN, _run(namespace, job, run_id))
+
+    # The callbacks of a consumer. `token` is the run token of the attempt. Without it, the client's key
+    # proves the caller, and needs the role `write`. GoneError and ConflictError mean that the consumer has to
+    # stop. A callback may be sent twice.
+
+    def heartbeat(
+        self, namespace: str, job: str, run_id: str, *, token: str | None = None
+    ) -> CallbackResponse:
+        """Say that the consumer is still working. `heartbeatBy` says when the next callback has to come."""
+        path = _run(namespace, job, run_id)
+        return self._transport.call(operations.HEARTBEAT_RUN, path, headers=_bearer(token))
+
+    def complete(
+        self, namespace: str, job: str, run_id: str, result: Any = None, *, token: str | None = None
+    ) -> CallbackResponse:
+        """Say that the work is done. `result` is any JSON up to 2 KB, and stays with the run."""
+        path, body = _run(namespace, job, run_id), CompletionRequest(result=result)
+        return self._transport.call(operations.COMPLETE_RUN, path, body=body, headers=_bearer(token))
+
+    def fail(
+        self,
+        namespace: str,
+        job: str,
+        run_id: str,
+        reason: str | None = None,
+        *,
+        retry: bool = True,
+        token: str | None = None,
+    ) -> CallbackResponse:
+        """Say that the attempt has failed. Without `retry`, the run is given up."""
+        path, body = _run(namespace, job, run_id), FailureRequest(reason=reason, retry=retry)
+        return self._transport.call(operations.FAIL_RUN, path, body=body, headers=_bearer(token))
+
+
+def _bearer(token: str | None) -> dict[str, str]:
+    return {} if token is None else {"authorization": f"Bearer {token}"}
 
 
 def _job(namespace: str, name: str) -> dict[str, str]:

@@ -26,6 +26,9 @@ _REPEATABLE_POSTS: Final = frozenset(
         "resumePolicy",
         "previewOccurrences",
         "cancelRun",
+        "heartbeatRun",
+        "completeRun",
+        "failRun",
         "rebuild",
         "audit",
     }

@@ -112,7 +112,8 @@ class Transport:
     ) -> Result:
         """The body of the answer to an operation, None if it has none.
 
-        A DELETE of one thing is done if it is answered 404 after an attempt whose answer was lost. Raises
+        An authorization in `headers` takes the place of the transport's. A DELETE of one thing is done if it
+        is answered 404 after an attempt whose answer was lost. Raises
         UnreachableError, StackFailedError, or the subclass of RefusedError that the status names. The error
         of a write says whether the stack may have carried it out.
         """
@@ -159,7 +160,7 @@ class Transport:
         sent = {"accept": "application/json", "user-agent": "sweephand-client", **headers}
         if data is not None:
             sent["content-type"] = "application/json"
-        if self._authorization is not None:
+        if self._authorization is not None and "authorization" not in sent:
             sent = self._authorization.headers(operation.method, url, sent, data)
         try:
             response = self._pool.request(operation.method, url, body=data, headers=sent, redirect=False)

@@ -26,6 +26,8 @@ from sweephand_client.openapi.requests import (
     BulkPauseRequest,
     BulkResumeRequest,
     BulkWriteRequest,
+    CompletionRequest,
+    FailureRequest,
     FilterRequest,
     JobPatchRequest,
     JobRequest,
@@ -42,6 +44,7 @@ from sweephand_client.openapi.requests import (
 )
 from sweephand_client.openapi.run_answers import (
     BatchResponse,
+    CallbackResponse,
     ListedBatchResponse,
     NamespaceRunResponse,
     RedriveResponse,
@@ -129,6 +132,15 @@ REDRIVE_RUN: Final = Operation[None, RedriveResponse](
 )
 REDRIVE_RUNS: Final = Operation[FilterRequest, CountResponse](
     "redriveRuns", "POST", "/v1/namespaces/{namespace}/redrive"
+)
+HEARTBEAT_RUN: Final = Operation[None, CallbackResponse](
+    "heartbeatRun", "POST", "/v1/namespaces/{namespace}/jobs/{name}/runs/{runId}/heartbeat"
+)
+COMPLETE_RUN: Final = Operation[CompletionRequest, CallbackResponse](
+    "completeRun", "POST", "/v1/namespaces/{namespace}/jobs/{name}/runs/{runId}/complete"
+)
+FAIL_RUN: Final = Operation[FailureRequest, CallbackResponse](
+    "failRun", "POST", "/v1/namespaces/{namespace}/jobs/{name}/runs/{runId}/fail"
 )
 CANCEL_RUN: Final = Operation[None, RunResponse](
     "cancelRun", "POST", "/v1/namespaces/{namespace}/jobs/{name}/runs/{runId}/cancel"

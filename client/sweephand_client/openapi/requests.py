@@ -278,6 +278,19 @@ class FilterRequest(TypedDict):
     cursor: NotRequired[str | None]
 
 
+class CompletionRequest(TypedDict):
+    """The callback that completes a run."""
+
+    result: NotRequired[Any]
+
+
+class FailureRequest(TypedDict):
+    """The callback that fails an attempt."""
+
+    reason: NotRequired[str | None]
+    retry: NotRequired[bool | None]
+
+
 class PolicyRateRequest(TypedDict):
     """How many requests may leave within a time."""
 

@@ -93,3 +93,13 @@ class RedriveResponse(TypedDict):
     id: str
     triggerId: str
     attempt: int
+
+
+class CallbackResponse(TypedDict):
+    """The run in the response to a callback of its consumer."""
+
+    id: str
+    state: Literal["claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"]
+    attempt: int
+    heartbeatBy: NotRequired[str]
+    runUntil: NotRequired[str]
