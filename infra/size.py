@@ -18,6 +18,7 @@ PARTS: Final = {
     "package": ("layers/sweephand/python/sweephand", "functions"),
     "client": ("client/sweephand_client",),
     "generated": ("client/sweephand_client/openapi",),
+    "receive": ("client/sweephand_client/receive",),
     "deploy": ("client/sweephand_deploy",),
     "engine": ("client/sweephand_engine",),
     "infra": ("infra",),
@@ -50,6 +51,8 @@ CEILINGS: Final = {
     "client": Size(lines=4_490, modules=46, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=870, modules=6, inner_imports=0),
+    # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
+    "receive": Size(lines=710, modules=12, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
     "deploy": Size(lines=615, modules=10, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
@@ -75,7 +78,8 @@ CEILINGS: Final = {
     # Rehearsals, and their comparison with the engine: 540.
     # Sentences and paragraphs of pages are measured as those of docstrings are: 40. Ceilings count words: 6.
     # Examples in three ways send the same requests, and are tabs on the site: 110.
-    "tests": Size(lines=85_640, modules=756, inner_imports=1),
+    # Receivers in four frameworks, with four stores: 760.
+    "tests": Size(lines=86_400, modules=762, inner_imports=1),
 }
 
 
