@@ -1,14 +1,15 @@
-"""The command `apply`: makes the jobs of a namespace those that a file declares."""
+"""The command `apply`: makes the jobs of a namespace those that a file or a program declares."""
 
 from collections import Counter
 from typing import Annotated, Any
 
 import typer
 
-from sweephand_client.commands.inputs import read_text
+from sweephand_client.commands.inputs import jobs_of, read_text
 from sweephand_client.commands.output import Output
 from sweephand_client.commands.session import DIFFERS, Session, exit_for, problem_value
 from sweephand_client.http import exact_json
+from sweephand_client.http.errors import InputError
 from sweephand_client.tasks.apply import Done, Step, carry_out, plan
 from sweephand_client.tasks.jobs_file import jobs_schema, read_jobs_file
 
@@ -19,7 +20,15 @@ _DID = {"create": "created", "change": "changed", "delete": "deleted", "same": "
 def apply(
     session: Session,
     *,
-    file: Annotated[str, typer.Option("--file", "-f", help="The file of jobs, YAML or JSON; - is stdin.")],
+    file: Annotated[
+        str | None, typer.Option("--file", "-f", help="The file of jobs, YAML or JSON; - is stdin.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="MODULE:NAME", help="A receiver in Python, with the jobs it declares."
+        ),
+    ] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete jobs that the file owns and does not have.")
     ] = False,
@@ -28,8 +37,10 @@ def apply(
         bool, typer.Option("--exit-code", help="With --dry-run: exit 1 if anything would change.")
     ] = False,
 ) -> None:
-    """Make the jobs of a namespace those that a file declares."""
-    declared = read_jobs_file(read_text(file))
+    """Make the jobs of a namespace those that a file or a program declares."""
+    if (file is None) == (source is None):
+        raise InputError("Say which jobs: --file FILE, or --from MODULE:NAME.")
+    declared = read_jobs_file(jobs_of(str(source)) if file is None else read_text(file))
     session.take_namespace_of(declared)
     output, namespace = session.output, session.namespace
     with output.progress("comparing", len(declared.jobs)) as bar:

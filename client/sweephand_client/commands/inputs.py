@@ -1,5 +1,6 @@
 """Reads what options say: JSON, labels, files and secrets."""
 
+import importlib
 import re
 import sys
 from collections.abc import Iterable
@@ -34,6 +35,29 @@ def _from_stdin() -> str:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
         raise InputError(f"stdin is not a text in UTF-8: {error.reason} at byte {error.start}.") from None
+
+
+def jobs_of(source: str) -> str:
+    """The file of jobs, as JSON, that an object `MODULE:NAME` of a program declares.
+
+    The object has a method `jobs_file`, as a Receiver has. The working directory is searched first.
+    InputError if there is no such object.
+    """
+    module, _, name = source.partition(":")
+    if not module or not name:
+        raise InputError(
+            f"{source!r} names no object. Give module and name, as in --from myapp.jobs:receiver."
+        )
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        return exact_json.write(getattr(importlib.import_module(module), name).jobs_file())
+    except Exception as error:
+        raise InputError(
+            f"{source} gives no jobs: {type(error).__name__}: {error}. Name a Receiver, or an object with a "
+            "method jobs_file()."
+        ) from error
+    finally:
+        sys.path.pop(0)
 
 
 def read_json(text: str, option: str) -> Any:

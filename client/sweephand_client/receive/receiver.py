@@ -79,8 +79,8 @@ class Receiver:
     Without them, SWEEPHAND_SIGNING_SECRET has them, or else the stack is asked. `client` is for callbacks and
     for that question. By default it calls SWEEPHAND_URL, with SWEEPHAND_KEY if it is set.
 
-    `store` keeps the ids of what was done for `keep`, and of what is being done for `lease`. `target`,
-    `labels` and `prefix` are those of the jobs that `scheduled` declares. `now` is in seconds since 1970.
+    `store` keeps the ids of what was done for `keep`, and of what is being done for `lease`. The jobs that
+    `scheduled` declares have the fields of `defaults` and `labels`. `now` is in seconds since 1970.
     """
 
     def __init__(
@@ -92,12 +92,16 @@ class Receiver:
         store: Store | None = None,
         lease: dt.timedelta = _LEASE,
         keep: dt.timedelta = _KEEP,
+        defaults: JobRequest | None = None,
+        labels: Mapping[str, str] | None = None,
         now: Callable[[], float] = time.time,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         self.namespace = namespace
         self.jobs: list[NamedJobRequest] = []
         self.log = logging.getLogger("sweephand.receive")
+        self._defaults = defaults
+        self._labels = labels
         self._given_secrets = secrets
         self._given_client = client
         self._now = now
@@ -142,6 +146,11 @@ class Receiver:
             return handler
 
         return declare
+
+    def jobs_file(self) -> dict[str, Any]:
+        """The declared jobs as a file of jobs that `sweephand apply` takes. `labels` mark what it owns."""
+        marks = {"defaults": self._defaults, "labels": self._labels}
+        return {"namespace": self.namespace, **marks, "jobs": self.jobs}
 
     def use(self, client: Client) -> None:
         """Call another stack, and verify by its secrets: in a test, `receiver.use(sweephand.client)`."""

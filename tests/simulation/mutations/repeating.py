@@ -47,5 +47,5 @@ def deletes_the_next_job() -> Broken:
 def cancels_what_may_come_back(
     may_be_committed: Callable[..., bool], self: Gates, message: TriggerMessage
 ) -> bool:
-    is_about_a_claim = sys._getframe(1).f_code.co_name == "_not_made"
+    is_about_a_claim = sys._getframe(2).f_code.co_name == "_not_made"
     return not is_about_a_claim and may_be_committed(self, message)

@@ -87,7 +87,7 @@ class CommandLine:
         result = CliRunner().invoke(app, list(words), input=given, env={**self.environment, **environment})
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
-        if words[:1] == ("apply",) and result.exit_code == 0:
+        if words[:1] == ("apply",) and "--from" not in words and result.exit_code == 0:
             file = words[words.index("-f" if "-f" in words else "--file") + 1]
             assert errors_of(str(given) if file == "-" else Path(file).read_text("utf-8")) == []
         if words[:1] == ("crontab",) and result.exit_code == 0 and "--json" not in words:
