@@ -47,8 +47,8 @@ CEILINGS: Final = {
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
-    # The callbacks of a consumer take 30.
-    "client": Size(lines=4_490, modules=46, inner_imports=0),
+    # The callbacks of a consumer take 30, and jobs that a program declares 30.
+    "client": Size(lines=4_515, modules=46, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=870, modules=6, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
@@ -79,7 +79,7 @@ CEILINGS: Final = {
     # Sentences and paragraphs of pages are measured as those of docstrings are: 40. Ceilings count words: 6.
     # Examples in three ways send the same requests, and are tabs on the site: 110.
     # Receivers in four frameworks, with four stores: 760.
-    "tests": Size(lines=86_400, modules=762, inner_imports=1),
+    "tests": Size(lines=86_470, modules=763, inner_imports=1),
 }
 
 
