@@ -153,8 +153,12 @@ class Receiver:
         return {"namespace": self.namespace, **marks, "jobs": self.jobs}
 
     def use(self, client: Client) -> None:
-        """Call another stack, and verify by its secrets: in a test, `receiver.use(sweephand.client)`."""
+        """Call another stack, verify by its secrets, and forget what was done: for tests.
+
+        In each test a new stack begins, and gives its triggers the ids that the one before has given.
+        """
         self._given_client, self._given_secrets = client, None
+        self._store = MemoryStore(self._now)
         self.__dict__.pop("_client", None)
         self.__dict__.pop("_secrets", None)
 

@@ -30,6 +30,8 @@ _HEADERS: Final = {
 #: A heartbeat is sent three times before it has to come, and at least this often. Seconds.
 _BEAT_LONGEST_S: Final = 300.0
 _BEAT_SHORTEST_S: Final = 0.5
+#: Before the stack knows that the run is accepted, it names no time for the next callback. Seconds.
+_BEAT_EARLY_S: Final = 2.0
 _BEATS: Final = 3
 
 
@@ -63,9 +65,10 @@ class Run:
     is_reported: bool = field(default=False, compare=False)
 
     def heartbeat(self) -> dt.datetime | None:
-        """Say that the work goes on. Returns when the next callback has to come, None if the run is over.
+        """Say that the work goes on. Returns when the next callback has to come.
 
-        Raises GoneError or ConflictError if the consumer has to stop. InputError without a token.
+        None if the stack does not know yet that the run was accepted. Raises GoneError or ConflictError if
+        the consumer has to stop. InputError without a token.
         """
         client, run_id, token = self._caller()
         answer = client.runs.heartbeat(self.namespace, self.job, run_id, token=token)
@@ -121,7 +124,7 @@ class Run:
         """Send a heartbeat. How many seconds later the next one is sent."""
         by = self.heartbeat()
         if by is None:
-            return _BEAT_LONGEST_S
+            return _BEAT_EARLY_S
         left_s = (by - dt.datetime.now(dt.UTC)).total_seconds()
         return min(max(left_s / _BEATS, _BEAT_SHORTEST_S), _BEAT_LONGEST_S)
 

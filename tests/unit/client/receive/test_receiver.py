@@ -4,6 +4,7 @@ import datetime as dt
 from typing import Any
 
 import pytest
+from tests.unit.client.receive.conftest import wsgi_of
 
 from sweephand_client.http.errors import GoneError, InputError
 from sweephand_client.receive import ACCEPTED, FinalError, Gone, Receiver, RetryAfter, Run
@@ -248,6 +249,23 @@ def accepted(stack: Stack, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) 
     return kept[0]
 
 
+def test_a_heartbeat_before_the_acceptance_is_soon_followed_by_another_one(
+    stack: Stack, receiver: Receiver
+) -> None:
+    kept: list[tuple[Run, float]] = []
+
+    @receiver.on("convert")
+    def convert(run: Run) -> object:
+        kept.append((run, run._beat_s()))
+        return ACCEPTED
+
+    stack.put_job("convert", **ONCE, completion="async", heartbeatTimeout="5m")
+    stack.travel("5s")
+    [(run, early_s)] = kept
+    assert early_s == 2
+    assert 95 < run._beat_s() <= 100
+
+
 def test_a_block_sends_heartbeats_until_its_end(stack: Stack, accepted: Run) -> None:
     with accepted.beating() as must_stop:
         accepted.complete()
@@ -312,6 +330,19 @@ def test_scheduled_functions_are_jobs(stack: Stack, receiver: Receiver) -> None:
     stack.put_job(**receiver.jobs[0])  # type: ignore[arg-type]
     stack.travel("1 day")
     assert seen == ["nightly-backup"]
+
+
+def test_a_receiver_of_a_module_serves_one_test_after_another() -> None:
+    receiver, seen = Receiver(), list[str]()
+    receiver.on("pay")(lambda run: seen.append(run.id))
+    for _ in range(2):
+        with Stack() as stack:
+            receiver.use(stack.client)
+            stack.deliver_to(wsgi_of(receiver))
+            stack.put_job("pay", **ONCE)
+            stack.travel("5s")
+    assert len(seen) == 2
+    assert len(set(seen)) == 1, "each stack gives its triggers the same ids"
 
 
 def test_without_a_stack_the_answer_says_what_to_set() -> None:
