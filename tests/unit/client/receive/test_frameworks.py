@@ -3,23 +3,19 @@
 import asyncio
 from typing import Any
 
-import django
 import pytest
-from django.conf import settings
-from django.core.handlers.wsgi import WSGIHandler
 from django.urls import path
 from fastapi import FastAPI
 from flask import Flask
 from starlette.applications import Starlette
 from starlette.routing import Route
+from tests.fakes.django_project import application
 
 import sweephand_client.receive.django as of_django
 import sweephand_client.receive.flask as of_flask
 import sweephand_client.receive.starlette as of_starlette
 from sweephand_client.receive import ACCEPTED, FinalError, Receiver, RetryAfter, Run
 from sweephand_engine.testing import Stack
-
-urlpatterns: list[Any] = []
 
 
 def fastapi_app(receiver: Receiver) -> Any:
@@ -39,15 +35,7 @@ def flask_app(receiver: Receiver) -> Any:
 
 
 def django_app(receiver: Receiver) -> Any:
-    if not settings.configured:
-        settings.configure(
-            ROOT_URLCONF=__name__,
-            ALLOWED_HOSTS=["app.test"],
-            MIDDLEWARE=["django.middleware.csrf.CsrfViewMiddleware"],
-        )
-        django.setup()
-    urlpatterns[:] = [path("sweephand", of_django.view(receiver))]
-    return WSGIHandler()
+    return application([path("sweephand", of_django.view(receiver))])
 
 
 @pytest.fixture(params=[fastapi_app, starlette_app, flask_app, django_app])
