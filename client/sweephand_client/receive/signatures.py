@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any, Final, Protocol
 
 from sweephand_client.api.client import Client
-from sweephand_client.http.errors import InputError, RefusedError, SweephandError
+from sweephand_client.http.errors import ForbiddenError, InputError, SweephandError, UnauthenticatedError
 
 #: An older timestamp may be a replay. Seconds.
 _TOLERANCE_S: Final = 300
@@ -91,18 +91,19 @@ class StackSecrets:
 
     def _read(self) -> tuple[str, ...]:
         signing = self._client().signing
-        found = [each["key"] for each in signing.keys(self._namespace)]
         try:
-            found += [each["secret"] for each in signing.secrets(self._namespace)]
-        except RefusedError:
+            # They verify every delivery, and need no PyNaCl.
+            return tuple(each["secret"] for each in signing.secrets(self._namespace))
+        except (UnauthenticatedError, ForbiddenError):
             # A consumer has no key, or one that may not read the secrets. The public keys can do.
-            if not found:
-                raise InputError(
-                    f"No signature of the namespace {self._namespace} can be checked. Set "
-                    "SWEEPHAND_SIGNING_SECRET, or let an admin make an ed25519 key: "
-                    f"POST /v1/namespaces/{self._namespace}/signing-keys"
-                ) from None
-        return tuple(found)
+            found = tuple(each["key"] for each in signing.keys(self._namespace))
+        if not found:
+            raise InputError(
+                f"No signature of the namespace {self._namespace} can be checked. Set "
+                "SWEEPHAND_SIGNING_SECRET, or let an admin make an ed25519 key: "
+                f"POST /v1/namespaces/{self._namespace}/signing-keys"
+            )
+        return found
 
 
 def verify(secrets: Secrets, headers: Mapping[str, str], body: bytes, now_s: float) -> None:
@@ -153,7 +154,7 @@ def _by_ed25519(key: bytes) -> Callable[[bytes, bytes], bool]:
         signing: Any = importlib.import_module("nacl.signing")
         errors: Any = importlib.import_module("nacl.exceptions")
     except ImportError:
-        raise InputError("Signatures by ed25519 need PyNaCl. Install it: pip install pynacl") from None
+        raise InputError("Ed25519 needs PyNaCl. Install it: pip install 'sweephand[receive]'") from None
 
     def check(signature: bytes, content: bytes) -> bool:
         try:

@@ -1,5 +1,6 @@
 """A receiver does the work of genuine requests only, and knows each secret while it signs."""
 
+import sys
 from base64 import b64encode
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -115,15 +116,22 @@ def test_a_rotated_secret_is_known_at_once_and_the_old_one_while_it_signs(
     assert last(stack).status == 204
 
 
+def test_who_may_read_the_secrets_needs_no_library_of_ed25519(
+    stack: Stack, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receiver.on()(lambda _: None)
+    stack.client.signing.rotate_keys("default")
+    stack.put_job("job", "0 0 1 1 *")
+    monkeypatch.setitem(sys.modules, "nacl.signing", None)
+    assert last(stack).status == 204
+
+
 def test_requests_with_wrong_signatures_do_not_flood_the_stack() -> None:
     now, calls = [0.0], []
 
     class Signing:
-        def keys(self, namespace: str) -> Any:
+        def secrets(self, namespace: str) -> Any:
             calls.append(namespace)
-            return []
-
-        def secrets(self, _: str) -> Any:
             return [{"secret": SECRET}]
 
     class FakeClient:
