@@ -45,6 +45,21 @@ def test_a_release_has_the_hash_of_each_file(release: Path) -> None:
     assert set(sums) == {f"sweephand-{__version__}{ending}" for ending in endings}
 
 
+def test_the_wheel_without_an_extra_receives(fresh: Installed) -> None:
+    lines = (
+        "from sweephand_client.receive import Receiver, aws_lambda, stores",
+        "stores.RedisStore(None), stores.DynamoStore(None, '')",
+        "handler = aws_lambda.lambda_handler(Receiver(secrets='whsec_MDEyMw=='))",
+        "print(handler({'requestContext': {}, 'headers': {}}, None)['body'])",
+        "print(Receiver(secrets='whpk_MDEyMw==').respond({}, b'').body.decode())",
+    )
+    done = fresh.run(fresh.home / "bin" / "python", "-c", "\n".join(lines))
+    assert done.stdout.splitlines() == [
+        "The request has no header webhook-id.",
+        "InputError: Ed25519 needs PyNaCl. Install it: pip install 'sweephand[receive]'",
+    ], done.stderr
+
+
 def test_the_wheel_delivers_after_the_command_that_it_asks_for(fresh: Installed) -> None:
     done = fresh.run(fresh.sweephand, "dev")
     assert (done.returncode, done.stdout) == (2, "")

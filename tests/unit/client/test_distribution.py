@@ -115,7 +115,8 @@ def test_the_wheel_installs_into_a_new_environment_and_runs_there(wheel: Path, t
     (Path(site) / "locked.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
 
     assert run(tmp_path, home / "bin" / "sweephand", "--version") == f"sweephand {__version__}\n"
-    names = "sweephand, sweephand_client, sweephand_deploy.destroy, sweephand_engine.dev"
+    names = "sweephand, sweephand_client, sweephand_client.receive.aws_lambda"
+    names += ", sweephand_deploy.destroy, sweephand_engine.dev"
     modules = f"import sys, {names}; print(*(sys.modules[each].__file__ for each in {names.split(', ')}))"
     assert all(each.startswith(str(home)) for each in run(tmp_path, python, "-c", modules).split())
 
@@ -130,7 +131,9 @@ def test_the_locked_versions_are_among_those_that_the_wheel_asks_for(
 
 def test_the_base_asks_for_each_package_that_the_client_imports(requirements: Sequence[Requirement]) -> None:
     assert set(imported({*CLIENT.rglob("*.py")} - OF_FRAMEWORKS)) == asked(requirements, "")
-    assert asked(requirements, "iam") == {"botocore"}, "it is imported only where it is asked for"
+    assert set(imported(OF_FRAMEWORKS)) == {"django", "flask", "starlette"}
+    for extra, package in (("iam", "botocore"), ("receive", "pynacl")):
+        assert asked(requirements, extra) == {package}, "it is imported only where it is asked for"
 
 
 def test_the_extra_of_what_deploys_asks_for_each_other_package_that_it_imports(
