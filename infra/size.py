@@ -73,13 +73,13 @@ CEILINGS: Final = {
     # Simulated time and the plugin of pytest have 870 lines of tests. The wheel is tested alone: 80 lines.
     # An account in memory, and what deploys to it: 740. The consumer of deployed tests came from infra: 120.
     # So did the aims of cost and of herds, which were rows of pages: 15.
-    # The site, and the forty questions that its search answers: 220.
+    # The site, and the questions that its search answers: 220.
     # Generated clients, webhooks and the schema of a file of jobs are compared with the code: 310.
     # Rehearsals, and their comparison with the engine: 540.
     # Sentences and paragraphs of pages are measured as those of docstrings are: 40. Ceilings count words: 6.
     # Examples in three ways send the same requests, and are tabs on the site: 110.
-    # Receivers in four frameworks, with four stores: 760.
-    "tests": Size(lines=86_470, modules=763, inner_imports=1),
+    # Receivers in four frameworks, with four stores: 760. Their examples, served to both kinds of stack: 250.
+    "tests": Size(lines=86_720, modules=767, inner_imports=1),
 }
 
 

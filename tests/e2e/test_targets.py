@@ -73,17 +73,24 @@ class Cloud:
         iam.put_role_policy(RoleName=self.name, PolicyName="all", PolicyDocument=ANYTHING)
         return arn
 
-    def function(self) -> str:
+    def function(
+        self,
+        handler: str = "passes_on.handler",
+        files: Mapping[str, bytes] = {"passes_on.py": PASSES_ON.encode()},
+        variables: Mapping[str, str] | None = None,
+    ) -> str:
+        """The ARN of a new function."""
         code = io.BytesIO()
         with zipfile.ZipFile(code, "w") as archive:
-            archive.writestr("passes_on.py", PASSES_ON)
+            for name, content in files.items():
+                archive.writestr(name, content)
         made = self.client("lambda").create_function(
             FunctionName=self.name,
             Runtime="python3.13",
             Role=self.role(),
-            Handler="passes_on.handler",
+            Handler=handler,
             Code={"ZipFile": code.getvalue()},
-            Environment={"Variables": {"QUEUE_URL": self.url}},
+            Environment={"Variables": variables or {"QUEUE_URL": self.url}},
             Timeout=20,
         )
         return str(made["FunctionArn"])

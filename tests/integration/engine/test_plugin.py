@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.fakes.receivers_page import FRAMEWORKS, text_of
 from tests.unit.docs.blocks import ROOT, blocks
 
 PAGE: Final = ROOT / "docs" / "testing.md"
@@ -38,6 +39,38 @@ class TestMarked:
     def test_of_a_class(self, sweephand):
         assert sweephand.now.isoformat() == "2026-10-12T12:00:00+00:00"
         assert sweephand.put_job("a", "@daily")["namespace"] == "billing"
+"""
+
+#: A project of Django around the `urls.py` of a page.
+PROJECT: Final = """
+from django.conf import settings
+
+settings.configure(ROOT_URLCONF="urls", ALLOWED_HOSTS=["testserver"])
+
+from django.core.wsgi import get_wsgi_application
+
+app = get_wsgi_application()
+
+from urls import receiver
+"""
+
+#: The test of a page about receivers, for a function.
+OF_A_FUNCTION: Final = """
+import pytest
+from lambda_app import handler, receiver
+
+ARN = "arn:aws:lambda:eu-west-1:123456789012:function:billing"
+
+
+@pytest.mark.sweephand(namespace="billing")
+def test_invoices_are_made(sweephand):
+    receiver.use(sweephand.client)
+    sweephand.function(ARN, handler)
+    target = {"type": "lambda", "functionArn": ARN, "invocation": "sync"}
+    sweephand.put_job("invoices", "@daily", data={"customers": [7, 8]}, target=target)
+    sweephand.travel("1 day")
+    [run] = sweephand.runs("invoices")
+    assert run.answer["answer"] == '{"made": 2}'
 """
 
 IDLE: Final = """
@@ -102,6 +135,21 @@ def test_every_example_of_the_page_holds(tmp_path: Path, environment: Mapping[st
         (tmp_path / f"test_{each.number}.py").write_text(each.text)
     printed = run(tmp_path, environment, "-m", "pytest", "--strict-markers", "-W", "error")
     assert f"{len(examples)} passed" in printed
+
+
+def test_every_application_of_the_page_about_receivers_passes_the_test_of_that_page(
+    tmp_path: Path, environment: Mapping[str, str]
+) -> None:
+    test = text_of("deliver_to")
+    for framework in FRAMEWORKS:
+        name = framework.lower()
+        module = "urls" if framework == "Django" else f"{name}_app"
+        (tmp_path / f"{module}.py").write_text(text_of(FRAMEWORKS[framework]))
+        (tmp_path / f"test_{name}.py").write_text(test.replace("from app", f"from {name}_app"))
+    (tmp_path / "django_app.py").write_text(PROJECT)
+    (tmp_path / "test_lambda.py").write_text(OF_A_FUNCTION)
+    words = ("-m", "pytest", "--strict-markers", "-W", "error")
+    assert f"{len(FRAMEWORKS)} passed" in run(tmp_path, environment, *words)
 
 
 def test_a_stack_needs_no_pytest(tmp_path: Path, environment: Mapping[str, str]) -> None:

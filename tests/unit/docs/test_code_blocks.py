@@ -30,7 +30,7 @@ MONITORING: Final = (ROOT / "docs" / "monitoring.md").read_text("utf-8")
 CHECKED_BY: Final = {
     "sh": "test_examples.py, test_shell_blocks.py, test_signatures.py, tests/e2e/test_pages.py",
     "json": "test_json_blocks.py",
-    "python": "this module, test_examples.py, tests/unit/engine/testing",
+    "python": "this module, test_examples.py, tests/integration/engine/test_plugin.py",
     "": "this module",
     "mermaid": "test_internals.py",
     "crontab": "tests/unit/client/test_crontab.py, and the table of docs/crontab.md in test_examples.py",
