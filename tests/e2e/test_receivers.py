@@ -65,7 +65,7 @@ def test_an_application_fetches_the_secrets_with_an_admin_key(
     schedule: Schedule, application: Application, environment: pytest.MonkeyPatch
 ) -> None:
     environment.setenv("SWEEPHAND_URL", schedule.client.api_url)
-    environment.setenv("SWEEPHAND_KEY", schedule.client.api_key)
+    environment.setenv("SWEEPHAND_KEY", str(schedule.client.api_key))
     assert made(schedule, application) == '{"made": 2}'
 
 
