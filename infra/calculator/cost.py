@@ -159,7 +159,7 @@ def _answers(bill: Bill) -> Iterator[str]:
 
 
 def month(bill: Bill, rate: float) -> list[float]:
-    """Dollars of a month in which recurring triggers fire that often a second: of Sweephand and EventBridge."""
+    """Dollars of a month with so many recurring triggers a second: of Sweephand, and of EventBridge."""
     triggers = rate * MONTH_S / MILLION
 
     def times(lines: Iterable[prices.Line]) -> list[prices.Line]:
@@ -221,8 +221,8 @@ def _prices() -> Iterator[str]:
     for each in prices.ALL:
         digits = max(f"{each.dollars:.10f}".rstrip("0"), f"{each.dollars:.2f}", key=len)
         unit = f"a million {each.unit}" if each.each == MILLION else f"a {each.unit}"
-        free = f"{each.free:,.0f}" if each.free else ""
-        yield f"| {each.what} | {digits} {unit} | {free} |"
+        free = f", {each.free:,.0f} free" if each.free else ""
+        yield f"- {each.what}: {digits} {unit}{free}"
 
 
 def _rate(rate: float) -> str:
