@@ -43,6 +43,6 @@ def test_each_promise_names_tests_that_there_are() -> None:
             assert not names or f"\ndef {names[0]}(" in (ROOT / path).read_text("utf-8"), names
 
 
-def test_the_table_of_worlds_is_that_of_the_long_proofs() -> None:
-    firsts = re.findall(r"^\| (\d+) \|", section("### The simulator"), re.MULTILINE)
+def test_the_list_of_worlds_is_that_of_the_long_proofs() -> None:
+    firsts = re.findall(r"^- (\d+): ", section("### The simulator"), re.MULTILINE)
     assert firsts == listed("WORLDS")
