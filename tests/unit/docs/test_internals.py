@@ -26,15 +26,15 @@ def arrows() -> dict[tuple[str, str], set[str]]:
 
 
 def rooms() -> list[str]:
-    """The rooms in the page's table, from top to bottom."""
+    """The rooms in the page's list, from top to bottom."""
     section = PAGE.partition("## The rooms of the package\n")[2].partition("\n## ")[0]
-    return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+    return re.findall(r"^- `(\w+)`: ", section, re.MULTILINE)
 
 
 def rooms_of_the_client() -> list[str]:
-    """The rooms in the page's table of the client, from top to bottom."""
+    """The rooms in the page's list of the client, from top to bottom."""
     section = PAGE.partition("## The rooms of the client\n")[2].partition("\n## ")[0]
-    return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+    return re.findall(r"^- `(\w+)`: ", section, re.MULTILINE)
 
 
 def layers(package: str = "sweephand") -> list[str]:
@@ -70,7 +70,7 @@ def test_every_room_within_a_room_is_named() -> None:
 
     assert inner
     for path in inner:
-        (row,) = (line for line in section.splitlines() if line.startswith(f"| `{path.parent.name}` |"))
+        (row,) = (line for line in section.splitlines() if line.startswith(f"- `{path.parent.name}`: "))
         assert f"`{path.name}`" in row, path
 
 
