@@ -100,7 +100,7 @@ def _steady(sweeper: float, work: Work) -> Iterator[str]:
     for per_minute in _MINUTELY:
         each = needs.needs(per_minute, sweeper, work)
         yield (
-            f"| {per_minute:,} | {each.per_s:,.0f} | {each.sweepers:,} | {each.functions:,} "
+            f"| {per_minute:,} | {each.sweepers:,} | {each.functions:,} "
             f"| {each.namespaces:,} | {each.stacks:,} | {each.raised} |"
         )
 
