@@ -30,12 +30,18 @@ _TICK_S: Final = 55 - SWEEP_RESERVE_MS // SECOND_MS
 class Needs:
     """What so many triggers a minute need. `history` is kept: one write for each trigger."""
 
+    per_minute: int
     sweepers: int
     functions: int
     reads_per_s: float
     writes_per_s: float
     in_flight: int
     namespaces: int
+
+    @property
+    def per_s(self) -> float:
+        """Triggers a second."""
+        return self.per_minute / 60
 
     @property
     def stacks(self) -> int:
@@ -97,6 +103,7 @@ def needs(per_minute: int, sweeper: float, work: Work) -> Needs:
     filled = min(BUNDLE_TRIGGERS_MAX, max(1.0, per_s))
     held_s = EARLY_S + work.call_s()
     return Needs(
+        per_minute=per_minute,
         sweepers=max(1, ceil(per_s / sweeper / LOAD)),
         functions=functions,
         reads_per_s=reads,
