@@ -63,7 +63,7 @@ def figures(measured: Measured, template: Template) -> dict[str, Any]:
         "pollers": "\n".join(_pollers(work)),
         "quotas": quotas,
         "raised_quotas": "\n".join(
-            f"| {each.name} | {each.value:,} |" for each in quotas.ALL if each.raises == "yes"
+            f"- {each.name}: {each.value:,}" for each in quotas.ALL if each.raises == "yes"
         ),
     }
 
@@ -100,7 +100,7 @@ def _steady(sweeper: float, work: Work) -> Iterator[str]:
     for per_minute in _MINUTELY:
         each = needs.needs(per_minute, sweeper, work)
         yield (
-            f"| {per_minute:,} | {each.per_s:,.0f} | {each.sweepers:,} | {each.functions:,} "
+            f"| {per_minute:,} | {each.sweepers:,} | {each.functions:,} "
             f"| {each.namespaces:,} | {each.stacks:,} | {each.raised} |"
         )
 
@@ -137,7 +137,7 @@ def _late(work: Work) -> Iterator[str]:
     """How late the last trigger of a herd is that `jitter` spreads."""
     for window_s in _WINDOWS_S:
         late_s = [pollers.spread_late_s(_HERD, window_s, work, standard(each)) for each in _CONCURRENCIES]
-        cells = (f"up to {_duration(each)} late" if each else "in time" for each in late_s)
+        cells = (_duration(each) if each else "in time" for each in late_s)
         yield f"| {_duration(window_s)} | {' | '.join(cells)} |"
 
 

@@ -19,7 +19,8 @@ CASES: Final = (
     *(Case(herd=herd) for herd in (10, 1_000)),
 )
 
-_ANSWERS_S: Final = (0.05, 0.2, 2.0)
+#: Besides 0.2 s, after which a consumer of the page answers.
+_ANSWERS_S: Final = (0.05, 2.0)
 
 #: The rates of the table of months, and those of the plot. Triggers a second.
 _MONTHLY: Final = (0.1, 1.0, 5.0, 20.0, 100.0)
@@ -61,7 +62,7 @@ def figures(bill: Bill) -> dict[str, Any]:
         "memory": {each: template.memory_mb(each) for each in ("Deliver", "Tick", "Sweep", "Api", "Flow")},
         "measured_on": ", ".join(sorted({measured.when[each] for each in _PARTS_MEASURED})),
         "cases": " | ".join(map(str, CASES)),
-        "ruler": " --- |" * len(CASES),
+        "ruler": "---|" * len(CASES),
         "by_rate": _table(_by_rate(bill)),
         "parts": _table(_parts(bill)),
         "answers": _table(_answers(bill)),
@@ -70,7 +71,7 @@ def figures(bill: Bill) -> dict[str, Any]:
         "idle_parts": _table(_row(part, [dollars]) for part, dollars in by_part(bill.idle()).items()),
         "idle_parameters": _table(_idle_parameters(bill)),
         "price_list": _table(_prices()),
-        "stats": _row("`Stats=on`", (chores.stats(bill, each) for each in CASES)),
+        "stats": _row("`Stats=on` adds", (chores.stats(bill, each) for each in CASES)),
         "plotted": ", ".join(f'"{rate:g}"' for rate in _PLOTTED),
         "plot_kept": _series(bill.dollars(Case(rate=rate, keeps_history=True)) for rate in _PLOTTED),
         "plot_plain": _series(bill.dollars(Case(rate=rate)) for rate in _PLOTTED),
@@ -154,11 +155,11 @@ def _answers(bill: Bill) -> Iterator[str]:
     """Dollars a million by how long the consumer takes, for a recurring job."""
     for answer_s in _ANSWERS_S:
         cases = (replace(each, keeps_history=True, answer_s=answer_s) for each in CASES)
-        yield _row(f"{answer_s:g} s", map(bill.dollars, cases))
+        yield _row(f"in all, answers after {answer_s:g} s", map(bill.dollars, cases))
 
 
 def month(bill: Bill, rate: float) -> list[float]:
-    """Dollars of a month in which recurring triggers fire that often a second: the columns of the page."""
+    """Dollars of a month with so many recurring triggers a second: of Sweephand, and of EventBridge."""
     triggers = rate * MONTH_S / MILLION
 
     def times(lines: Iterable[prices.Line]) -> list[prices.Line]:
@@ -173,7 +174,8 @@ def month(bill: Bill, rate: float) -> list[float]:
 
 def _months(bill: Bill) -> Iterator[str]:
     for rate in _MONTHLY:
-        yield _row(f"{rate:g} | {rate * MONTH_S / MILLION:.2f}", month(bill, rate))
+        ours, plain, webhook, _, *free = month(bill, rate)
+        yield _row(f"{rate:g} | {rate * MONTH_S / MILLION:.2f}", [ours, plain, webhook, *free])
 
 
 def _batches(bill: Bill) -> Iterator[str]:
@@ -218,9 +220,9 @@ def _prices() -> Iterator[str]:
     """Each price with all its digits, two at least."""
     for each in prices.ALL:
         digits = max(f"{each.dollars:.10f}".rstrip("0"), f"{each.dollars:.2f}", key=len)
-        unit = ("a million " if each.each == MILLION else "each of ") + each.unit
-        free = f"{each.free:,.0f}" if each.free else ""
-        yield f"| {each.what} | {digits} | {unit} | {free} |"
+        unit = f"a million {each.unit}" if each.each == MILLION else f"a {each.unit}"
+        free = f", {each.free:,.0f} free" if each.free else ""
+        yield f"- {each.what}: {digits} {unit}{free}"
 
 
 def _rate(rate: float) -> str:

@@ -66,28 +66,28 @@ _ENGINEERS: Final = "awsforengineers.com, May 2025"
 WRITES: Final = Price("DynamoDB writes", "write request units", 0.625, _M, _DYNAMODB, _AIRBYTE)
 READS: Final = Price("DynamoDB reads", "read request units", 0.125, _M, _DYNAMODB, _AIRBYTE)
 STORAGE: Final = Price(
-    "DynamoDB storage", "GB-months", 0.25, 1, _DYNAMODB, "aws.amazon.com/dynamodb/pricing", 25
+    "DynamoDB storage", "GB-month", 0.25, 1, _DYNAMODB, "aws.amazon.com/dynamodb/pricing", 25
 )
-RECOVERY: Final = Price("DynamoDB point-in-time recovery", "GB-months", 0.20, 1, _DYNAMODB, None)
+RECOVERY: Final = Price("DynamoDB point-in-time recovery", "GB-month", 0.20, 1, _DYNAMODB, None)
 SQS_REQUESTS: Final = Price("SQS, standard queues", "requests of 64 KB", 0.40, _M, _SQS, _CLOUDBURN, _M)
 MESSAGE_GROUPS: Final = Price(
     "SQS, requests with a message group", "requests of 64 KB, in addition", 0.10, _M, _SQS, _CLOUDBURN
 )
 INVOCATIONS: Final = Price("Lambda calls", "calls", 0.20, _M, _LAMBDA, _CLOUDCHIPR, _M)
-GB_SECOND: Final = Price("Lambda time, arm64", "GB-seconds", 0.0000133334, 1, _LAMBDA, _CLOUDCHIPR, 400_000)
+GB_SECOND: Final = Price("Lambda time, arm64", "GB-second", 0.0000133334, 1, _LAMBDA, _CLOUDCHIPR, 400_000)
 SNAPSHOT_GB_SECOND: Final = Price(
-    "Lambda SnapStart, cache", "GB-seconds", 0.0000015046, 1, _LAMBDA, _SNAPSTART
+    "Lambda SnapStart, cache", "GB-second", 0.0000015046, 1, _LAMBDA, _SNAPSTART
 )
 HTTP_API: Final = Price("API Gateway, HTTP API", "requests of 512 KB", 1.00, _M, _GATEWAY, _ENGINEERS)
 LOGS: Final = Price(
     "CloudWatch Logs, ingestion", "GB", 0.50, 1, _CLOUDWATCH, "factualminds.com, June 2026", 5
 )
-LOG_STORAGE: Final = Price("CloudWatch Logs, storage", "GB-months", 0.03, 1, _CLOUDWATCH, None)
+LOG_STORAGE: Final = Price("CloudWatch Logs, storage", "GB-month", 0.03, 1, _CLOUDWATCH, None)
 METRICS: Final = Price(
-    "CloudWatch custom metrics", "metric-months", 0.30, 1, _CLOUDWATCH, "signoz.io, February 2026", 10
+    "CloudWatch custom metrics", "metric-month", 0.30, 1, _CLOUDWATCH, "signoz.io, February 2026", 10
 )
 ALARMS: Final = Price(
-    "CloudWatch alarms", "metrics that alarms read, for a month", 0.10, 1, _CLOUDWATCH, "c3x.dev", 10
+    "CloudWatch alarms", "metric-month that an alarm reads", 0.10, 1, _CLOUDWATCH, "c3x.dev", 10
 )
 EGRESS: Final = Price("Data to the internet", "GB", 0.09, 1, _EC2, "apigatewaycost.com", 100)
 OBJECT_WRITES: Final = Price("S3 writes and listings", "requests", 5.00, _M, _S3, None)
