@@ -24,7 +24,8 @@ _OUTAGES: Final = 2
 _OUTAGE_MS: Final = (20 * SECOND_MS, 2 * MINUTE_MS)
 
 #: Where nothing goes wrong, functions know of an open breaker after this. A trigger leaves no later than this
-#: after the probe that has met a consumer in order. Those before it need a quarter of the outage's time.
+#: after the probe that has met a consumer in order. Those before it need a quarter of the outage's time. A
+#: trigger that comes meanwhile waits behind them.
 _KNOWN_AFTER_MS: Final = 2 * SECOND_MS
 _LATE_MS: Final = 15 * SECOND_MS
 
@@ -96,8 +97,12 @@ class Outages:
             world.complaints["no probe"] += len(probes) + 2 < (ends - opened[0]) // after_ms
         for each in world.consumer.triggers.values():
             begun_at, due_at = each.begun_at or world.scheduler.now, each.message.not_before
-            met = [(begins, ends) for begins, ends in self.spans if begins < begun_at and due_at < ends]
-            out_ms = sum(ends - max(begins, due_at) + (ends - begins) // 4 for begins, ends in met)
+            met = [
+                (begins, ends)
+                for begins, ends in self.spans
+                if begins < begun_at and due_at < ends + after_ms + (ends - begins) // 4
+            ]
+            out_ms = sum(max(ends - max(begins, due_at), 0) + (ends - begins) // 4 for begins, ends in met)
             world.complaints["late"] += begun_at - due_at > out_ms + after_ms + _LATE_MS
 
 
