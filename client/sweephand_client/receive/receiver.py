@@ -106,7 +106,7 @@ class Receiver:
         self._given_client = client
         self._now = now
         self._environment = environment
-        self._store = store or MemoryStore(now)
+        self._store = MemoryStore(now) if store is None else store
         self._lease_s = math.ceil(lease.total_seconds())
         self._keep_s = math.ceil(keep.total_seconds())
         self._handlers: dict[_Key, Handler] = {}
@@ -237,12 +237,18 @@ class Receiver:
         if run.token is not None and not run.is_reported and returned not in (None, ACCEPTED):
             run.complete(returned)
         if run.token is not None and (run.is_reported or returned is ACCEPTED):
-            self._store.set(work.claim, _ACCEPTED, self._keep_s)
+            self._keep(work.claim, _ACCEPTED)
             return Answer(HTTPStatus.ACCEPTED)
-        self._store.set(_done(run), _DONE, self._keep_s)
+        self._keep(_done(run), _DONE)
         if returned is None:
             return Answer(HTTPStatus.NO_CONTENT)
         return Answer(HTTPStatus.OK, {"content-type": "application/json"}, json.dumps(returned).encode())
+
+    def _keep(self, key: str, state: str) -> None:
+        try:
+            self._store.set(key, state, self._keep_s)
+        except Exception:
+            self.log.exception("A duplicate of %s may be done again.", key)
 
     def failed(self, work: Work, error: Exception) -> Answer:
         """The answer after a handler has raised an error. Another attempt may do the work."""

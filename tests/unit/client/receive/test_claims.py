@@ -1,0 +1,110 @@
+"""Of the attempts at one trigger, one at a time does the work, whatever ends it and whatever the store does."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sweephand_client.receive import ACCEPTED, Receiver, Run
+from sweephand_client.receive.stores import MemoryStore
+from sweephand_engine.testing import Delivery, Stack
+
+ONCE: dict[str, Any] = {"dueTime": "1s"}
+
+
+@pytest.fixture
+def delivery(stack: Stack) -> Callable[..., Delivery]:
+    """A delivery of the job `pay` that its consumer has not answered yet."""
+
+    def made(**fields: Any) -> Delivery:
+        stack.deliver_to(lambda _: 202)
+        stack.put_job("pay", **ONCE, **fields)
+        stack.travel("2s")
+        return stack.deliveries[-1]
+
+    return made
+
+
+def receiver_of(stack: Stack, store: Any = None, **options: Any) -> Receiver:
+    receiver = Receiver(store=store, **options)
+    receiver.use(stack.client)
+    return receiver
+
+
+def answered(receiver: Receiver, delivery: Delivery) -> int:
+    return receiver.respond(delivery.headers, delivery.body).status
+
+
+class Failing(MemoryStore):
+    """A store whose named calls fail."""
+
+    def __init__(self, *calls: str) -> None:
+        super().__init__()
+        self.calls = calls
+
+    def set(self, key: str, value: str, timeout: int) -> None:
+        if "set" in self.calls:
+            raise ConnectionError("the store is down")
+        super().set(key, value, timeout)
+
+    def delete(self, key: str) -> None:
+        if "delete" in self.calls:
+            raise ConnectionError("the store is down")
+        super().delete(key)
+
+    def __len__(self) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("completion", ["sync", "async"])
+def test_work_that_the_store_cannot_keep_is_done_all_the_same(
+    stack: Stack, delivery: Callable[..., Delivery], completion: str
+) -> None:
+    sent = delivery(completion=completion)
+    receiver = receiver_of(stack, Failing("set"))
+    receiver.on("pay")(lambda run: None if run.token is None else ACCEPTED)
+    assert answered(receiver, sent) == (204 if completion == "sync" else 202)
+
+
+def test_a_claim_that_cannot_be_ended_ends_with_its_lease(
+    stack: Stack, delivery: Callable[..., Delivery]
+) -> None:
+    sent = delivery()
+    receiver = receiver_of(stack, Failing("delete"))
+
+    @receiver.on("pay")
+    def pay(_: Run) -> None:
+        raise OSError("no")
+
+    assert answered(receiver, sent) == 500
+    assert answered(receiver, sent) == 503
+    stack.travel("4m")
+    assert answered(receiver, sent) == 503
+
+
+def test_a_store_is_used_though_it_counts_as_false(stack: Stack) -> None:
+    store = Failing()
+    assert receiver_of(stack, store)._store is store
+
+
+@pytest.mark.parametrize("completion", ["sync", "async"])
+def test_a_redriven_run_is_done_again(stack: Stack, receiver: Receiver, completion: str) -> None:
+    seen: list[int] = []
+
+    @receiver.on("pay")
+    def pay(run: Run) -> object:
+        seen.append(run.attempt)
+        if run.token is not None:
+            return ACCEPTED if run.attempt == 1 else "paid"
+        if run.attempt == 1:
+            raise OSError("no")
+        return None
+
+    stack.put_job("pay", **ONCE, completion=completion, retry={"maxAttempts": 1})
+    stack.travel("10m")
+    [run] = stack.runs("pay")
+    assert run.state == "failed"
+    stack.client.runs.redrive("default", "pay", run.id)
+    stack.travel("1m")
+    assert seen == [1, 2]
+    assert stack.runs("pay")[0].state == "succeeded"
