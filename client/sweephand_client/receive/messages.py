@@ -31,6 +31,9 @@ def perform(receiver: Receiver, run: Run) -> Any:
         receiver.failed(work, error)
         _fail(receiver, run, error)
         return None
+    except BaseException:
+        receiver.release(work)
+        raise
     receiver.finished(work, returned)
     return None if returned is ACCEPTED else returned
 

@@ -110,6 +110,8 @@ class Receiver:
         self._lease_s = math.ceil(lease.total_seconds())
         self._keep_s = math.ceil(keep.total_seconds())
         self._handlers: dict[_Key, Handler] = {}
+        # A loop alone does not keep its tasks.
+        self._tasks: set[asyncio.Task[Answer]] = set()
 
     # What is received
 
@@ -165,29 +167,44 @@ class Receiver:
     # One request
 
     def respond(self, headers: Mapping[str, str], body: bytes) -> Answer:
-        """The answer to a request, after its handler has returned. It never raises."""
+        """The answer to a request, after its handler has returned. No Exception leaves it."""
         work = self.begin(headers, body)
+        return work if isinstance(work, Answer) else self._respond(work)
+
+    async def respond_async(self, headers: Mapping[str, str], body: bytes) -> Answer:
+        """As respond(), in a loop. The store and functions that are not async run in threads.
+
+        The work goes on if the request is cancelled. So a client that disconnects does not end it each time.
+        """
+        task = asyncio.create_task(self._respond_async(headers, body))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await asyncio.shield(task)
+
+    async def _respond_async(self, headers: Mapping[str, str], body: bytes) -> Answer:
+        work = await asyncio.to_thread(self.begin, headers, body)
         if isinstance(work, Answer):
             return work
+        if not inspect.iscoroutinefunction(work.handler):
+            return await asyncio.to_thread(self._respond, work)
+        try:
+            returned = await work.handler(work.run)
+        except Exception as error:  # noqa: BLE001 - the answer tells of it
+            return await asyncio.to_thread(self.failed, work, error)
+        except BaseException:
+            self.release(work)
+            raise
+        return await asyncio.to_thread(self.finished, work, returned)
+
+    def _respond(self, work: Work) -> Answer:
         try:
             returned = work.done()
         except Exception as error:  # noqa: BLE001 - the answer tells of it
             return self.failed(work, error)
+        except BaseException:
+            self.release(work)
+            raise
         return self.finished(work, returned)
-
-    async def respond_async(self, headers: Mapping[str, str], body: bytes) -> Answer:
-        """As respond(), in a loop. The store and functions that are not async run in threads."""
-        work = await asyncio.to_thread(self.begin, headers, body)
-        if isinstance(work, Answer):
-            return work
-        try:
-            if inspect.iscoroutinefunction(work.handler):
-                returned = await work.handler(work.run)
-            else:
-                returned = await asyncio.to_thread(work.handler, work.run)
-        except Exception as error:  # noqa: BLE001 - the answer tells of it
-            return await asyncio.to_thread(self.failed, work, error)
-        return await asyncio.to_thread(self.finished, work, returned)
 
     def begin(self, headers: Mapping[str, str], body: bytes) -> Work | Answer:
         """The work of a request, claimed; or the answer if there is none to do."""
@@ -252,10 +269,7 @@ class Receiver:
 
     def failed(self, work: Work, error: Exception) -> Answer:
         """The answer after a handler has raised an error. Another attempt may do the work."""
-        try:
-            self._store.delete(work.claim)
-        except Exception:
-            self.log.exception("The claim of %s stays until its lease ends.", work.run.id)
+        self.release(work)
         match error:
             case RetryAfter():
                 seconds = str(math.ceil(max(error.seconds, 0)))
@@ -269,6 +283,13 @@ class Receiver:
                 return self._failure(HTTPStatus.CONFLICT, error)
         self.log.error("%s of %s failed.", work.run.run_id, work.run.job, exc_info=error)
         return self._failure(HTTPStatus.INTERNAL_SERVER_ERROR, error)
+
+    def release(self, work: Work) -> None:
+        """Let another attempt do the work."""
+        try:
+            self._store.delete(work.claim)
+        except Exception:
+            self.log.exception("The claim of %s stays until its lease ends.", work.run.id)
 
     def reason(self, error: Exception) -> str:
         """An error as its run may show it."""

@@ -1,5 +1,6 @@
 """Of the attempts at one trigger, one at a time does the work, whatever ends it and whatever the store does."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,73 @@ def receiver_of(stack: Stack, store: Any = None, **options: Any) -> Receiver:
 
 def answered(receiver: Receiver, delivery: Delivery) -> int:
     return receiver.respond(delivery.headers, delivery.body).status
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt(), asyncio.CancelledError()])
+def test_what_ends_a_process_leaves_the_work_to_the_next_attempt(
+    stack: Stack, delivery: Callable[..., Delivery], error: BaseException
+) -> None:
+    sent, seen = delivery(), list[int]()
+    receiver = receiver_of(stack)
+
+    @receiver.on("pay")
+    def pay(run: Run) -> None:
+        seen.append(run.attempt)
+        if len(seen) == 1:
+            raise error
+
+    with pytest.raises(type(error)):
+        receiver.respond(sent.headers, sent.body)
+    assert answered(receiver, sent) == 204
+    assert len(seen) == 2
+
+
+def test_a_loop_that_ends_leaves_the_work_to_the_next_attempt(
+    stack: Stack, delivery: Callable[..., Delivery]
+) -> None:
+    sent, seen = delivery(), list[int]()
+    receiver = receiver_of(stack)
+
+    @receiver.on("pay")
+    async def pay(run: Run) -> None:
+        seen.append(run.attempt)
+        if len(seen) == 1:
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(receiver.respond_async(sent.headers, sent.body))
+    assert answered(receiver, sent) == 204
+    assert len(seen) == 2
+
+
+def test_a_client_that_disconnects_does_not_end_the_work(
+    stack: Stack, delivery: Callable[..., Delivery]
+) -> None:
+    sent, done = delivery(), list[str]()
+    receiver = receiver_of(stack)
+
+    async def scenario() -> int:
+        begun, may_end = asyncio.Event(), asyncio.Event()
+
+        @receiver.on("pay")
+        async def pay(run: Run) -> None:
+            begun.set()
+            await may_end.wait()
+            done.append(run.job)
+
+        request = asyncio.create_task(receiver.respond_async(sent.headers, sent.body))
+        await begun.wait()
+        request.cancel()
+        await asyncio.wait([request])
+        may_end.set()
+        for _ in range(1_000):
+            if done and (status := answered(receiver, sent)) != 503:
+                return status
+            await asyncio.sleep(0.001)
+        return 503
+
+    assert asyncio.run(scenario()) == 204
+    assert done == ["pay"]
 
 
 class Failing(MemoryStore):
