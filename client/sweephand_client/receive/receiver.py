@@ -29,11 +29,8 @@ from sweephand_client.receive.stores import MemoryStore, Store
 _LEASE: Final = dt.timedelta(minutes=15)
 #: How long the id of a finished trigger is kept. Attempts of one trigger are at most this far apart.
 _KEEP: Final = dt.timedelta(days=1)
-#: When a duplicate of what is being worked on is to be sent again, at the latest. Seconds.
-_BUSY_S: Final = 30
 
-#: What the store has of a trigger or of its attempt.
-_BUSY: Final = "busy"
+#: What the store has of a trigger or of its attempt. While it is worked on, that is when the lease ends.
 _ACCEPTED: Final = "accepted"
 _DONE: Final = "done"
 
@@ -50,11 +47,15 @@ class Answer(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Work that nobody does yet: the handler, its argument, and the claim that keeps others from it."""
+    """Work that nobody does yet: the handler, its argument, and the claim that keeps others from it.
+
+    `ends_at` is when the claim ends by itself, in seconds since 1970.
+    """
 
     handler: Handler
     run: Run
     claim: str
+    ends_at: float
 
     def done(self) -> Any:
         """What the handler returns. A coroutine runs in a loop of its own."""
@@ -233,12 +234,12 @@ class Receiver:
                 f"No handler is there for {run.job} ({run.event}). There are: {known or 'none'}.",
             )
         run.client = lambda: self._client
-        claim = _claim_of(run)
+        claim, ends_at = _claim_of(run), self._now() + self._lease_s
         if self._store.get(_done(run)) == _DONE:
             return Answer(HTTPStatus.NO_CONTENT)
-        if not self._store.add(claim, _BUSY, self._lease_s):
+        if not self._store.add(claim, str(math.ceil(ends_at)), self._lease_s):
             return self._of_duplicate(claim)
-        return Work(handler, run, claim)
+        return Work(handler, run, claim, ends_at)
 
     def finished(self, work: Work, returned: Any) -> Answer:
         """The answer after a handler has returned."""
@@ -286,6 +287,8 @@ class Receiver:
 
     def release(self, work: Work) -> None:
         """Let another attempt do the work."""
+        if self._now() >= work.ends_at:
+            return  # Another attempt may have claimed it since.
         try:
             self._store.delete(work.claim)
         except Exception:
@@ -301,13 +304,15 @@ class Receiver:
         return _said(status, self.reason(error), headers)
 
     def _of_duplicate(self, claim: str) -> Answer:
-        match self._store.get(claim):
-            case value if value == _ACCEPTED:
-                return Answer(HTTPStatus.ACCEPTED)
-            case value if value == _DONE:
-                return Answer(HTTPStatus.NO_CONTENT)
+        found = self._store.get(claim)
+        if found == _ACCEPTED:
+            return Answer(HTTPStatus.ACCEPTED)
+        if found == _DONE:
+            return Answer(HTTPStatus.NO_CONTENT)
+        # An earlier attempt would be refused too if the process that works on it has crashed.
+        seconds = max(int(found) - math.floor(self._now()), 1) if found else 1
         text = "Another delivery of this trigger is being worked on."
-        return _said(HTTPStatus.SERVICE_UNAVAILABLE, text, {"retry-after": str(min(self._lease_s, _BUSY_S))})
+        return _said(HTTPStatus.SERVICE_UNAVAILABLE, text, {"retry-after": str(seconds)})
 
     def _handler_of(self, run: Run) -> Handler | None:
         found = self._handlers.get(_Key(run.event, run.job, None))

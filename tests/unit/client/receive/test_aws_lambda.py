@@ -210,7 +210,7 @@ def test_a_message_that_another_process_works_on_comes_again(stack: Stack, recei
     stack.travel("5s")
     [record] = sqs_records(stack)
     names = json.loads(record["messageAttributes"]["sweephand"]["stringValue"])
-    receiver._store.add(f"sweephand:{names['id']}", "busy", 60)
+    receiver._store.add(f"sweephand:{names['id']}", "1767603660", 60)
     assert lambda_handler(receiver)({"Records": [record]}, None)["batchItemFailures"]
     event = {"sweephand": names, "data": None}
     with pytest.raises(NotDoneError, match="Another delivery of this trigger is being worked on"):

@@ -1,6 +1,7 @@
 """Of the attempts at one trigger, one at a time does the work, whatever ends it and whatever the store does."""
 
 import asyncio
+import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from sweephand_client.receive import ACCEPTED, Receiver, Run
 from sweephand_client.receive.stores import MemoryStore
 from sweephand_engine.testing import Delivery, Stack
+from sweephand_engine.testing.applications import Reply
 
 ONCE: dict[str, Any] = {"dueTime": "1s"}
 
@@ -101,6 +103,45 @@ def test_a_client_that_disconnects_does_not_end_the_work(
 
     assert asyncio.run(scenario()) == 204
     assert done == ["pay"]
+
+
+def test_a_late_failure_does_not_end_the_claim_of_another_attempt(
+    stack: Stack, delivery: Callable[..., Delivery]
+) -> None:
+    sent, now, seen = delivery(), [stack.now.timestamp()], list[int]()
+    receiver = receiver_of(stack, lease=dt.timedelta(seconds=60), now=lambda: now[0])
+
+    @receiver.on("pay")
+    def pay(_: Run) -> None:
+        seen.append(len(seen) + 1)
+        if len(seen) == 1:
+            now[0] += 61  # The lease is over, so the next attempt does the work, and then this one fails.
+            assert answered(receiver, sent) == 204
+            raise OSError("no")
+
+    assert answered(receiver, sent) == 500
+    assert answered(receiver, sent) == 204
+    assert seen == [1, 2], "the second attempt has done the work"
+
+
+def test_a_duplicate_comes_again_when_the_lease_of_a_crashed_process_is_over(
+    stack: Stack, receiver: Receiver
+) -> None:
+    """A job with few attempts must not use them up while the claim of a crashed process stands."""
+    seen: list[int] = []
+    receiver.on("pay")(lambda run: seen.append(run.attempt))
+
+    def crashes(delivery: Delivery) -> Reply:
+        if delivery.attempt == 1:
+            receiver.begin(delivery.headers, delivery.body)
+            raise ConnectionResetError
+        return Reply(*receiver.respond(delivery.headers, delivery.body))
+
+    stack.deliver_to(crashes)
+    stack.put_job("pay", **ONCE, retry={"maxAttempts": 3, "initialDelay": "1s"})
+    stack.travel("1h")
+    assert seen == [3]
+    assert stack.runs("pay")[0].state == "succeeded"
 
 
 class Failing(MemoryStore):
