@@ -238,7 +238,7 @@ class Receiver:
         if self._store.get(_done(run)) == _DONE:
             return Answer(HTTPStatus.NO_CONTENT)
         if not self._store.add(claim, str(math.ceil(ends_at)), self._lease_s):
-            return self._of_duplicate(claim)
+            return self._of_duplicate(run, claim)
         return Work(handler, run, claim, ends_at)
 
     def finished(self, work: Work, returned: Any) -> Answer:
@@ -255,12 +255,15 @@ class Receiver:
         if run.token is not None and not run.is_reported and returned not in (None, ACCEPTED):
             run.complete(returned)
         if run.token is not None and (run.is_reported or returned is ACCEPTED):
-            self._keep(work.claim, _ACCEPTED)
-            return Answer(HTTPStatus.ACCEPTED)
+            return self._accepted(work)
         self._keep(_done(run), _DONE)
         if returned is None:
             return Answer(HTTPStatus.NO_CONTENT)
         return Answer(HTTPStatus.OK, {"content-type": "application/json"}, json.dumps(returned).encode())
+
+    def _accepted(self, work: Work) -> Answer:
+        self._keep(work.claim, _ACCEPTED)
+        return Answer(HTTPStatus.ACCEPTED)
 
     def _keep(self, key: str, state: str) -> None:
         try:
@@ -270,6 +273,9 @@ class Receiver:
 
     def failed(self, work: Work, error: Exception) -> Answer:
         """The answer after a handler has raised an error. Another attempt may do the work."""
+        if work.run.is_reported:
+            self.log.error("After the end of %s of %s:", work.run.run_id, work.run.job, exc_info=error)
+            return self._accepted(work)
         self.release(work)
         match error:
             case RetryAfter():
@@ -303,10 +309,11 @@ class Receiver:
     def _failure(self, status: int, error: Exception, headers: Mapping[str, str] | None = None) -> Answer:
         return _said(status, self.reason(error), headers)
 
-    def _of_duplicate(self, claim: str) -> Answer:
-        found = self._store.get(claim)
-        if found == _ACCEPTED:
+    def _of_duplicate(self, run: Run, claim: str) -> Answer:
+        if run.token is not None:
+            # Both copies of an attempt have one token. Any other answer would end what the first one does.
             return Answer(HTTPStatus.ACCEPTED)
+        found = self._store.get(claim)
         if found == _DONE:
             return Answer(HTTPStatus.NO_CONTENT)
         # An earlier attempt would be refused too if the process that works on it has crashed.

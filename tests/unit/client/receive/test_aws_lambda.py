@@ -142,6 +142,27 @@ def test_callbacks_tell_how_an_asynchronous_message_ended(stack: Stack, receiver
     assert "OSError: disk full" in str(runs["broken"].reason)
 
 
+def test_a_copy_of_an_asynchronous_message_does_not_fail_the_attempt(
+    stack: Stack, receiver: Receiver
+) -> None:
+    """A queue sends a message again when its visibility time-out is over, however long the work takes."""
+    seen: list[Any] = []
+
+    @receiver.on()
+    def handle(run: Run) -> str:
+        seen.append(run.attempt)
+        assert lambda_handler(receiver)({"Records": sqs_records(stack)}, None) == {"batchItemFailures": []}
+        run.heartbeat()
+        return "done"
+
+    put(stack, "job", {"type": "sqs", "queueUrl": QUEUE}, completion="async")
+    stack.travel("5s")
+    lambda_handler(receiver)({"Records": sqs_records(stack)}, None)
+    stack.travel("1m")
+    assert seen == [1]
+    assert stack.runs("job")[0].answer["result"] == "done"
+
+
 def test_a_cancelled_run_is_not_tried_again_by_its_queue(stack: Stack, receiver: Receiver) -> None:
     receiver.on()(lambda run: run.heartbeat())
     put(stack, "job", {"type": "sqs", "queueUrl": QUEUE}, completion="async")

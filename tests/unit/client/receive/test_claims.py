@@ -196,6 +196,23 @@ def test_a_store_is_used_though_it_counts_as_false(stack: Stack) -> None:
     assert receiver_of(stack, store)._store is store
 
 
+def test_a_duplicate_of_an_asynchronous_attempt_does_not_fail_it(
+    stack: Stack, delivery: Callable[..., Delivery]
+) -> None:
+    """Both copies have one token. After a 503, the stack would refuse the callbacks of the first copy."""
+    sent = delivery(completion="async")
+    receiver, statuses = receiver_of(stack), list[int]()
+
+    @receiver.on("pay")
+    def pay(_: Run) -> str:
+        statuses.append(answered(receiver, sent))
+        return "paid"
+
+    assert answered(receiver, sent) == 202
+    assert statuses == [202]
+    assert stack.runs("pay")[0].answer["result"] == "paid"
+
+
 @pytest.mark.parametrize("completion", ["sync", "async"])
 def test_a_redriven_run_is_done_again(stack: Stack, receiver: Receiver, completion: str) -> None:
     seen: list[int] = []
@@ -217,3 +234,20 @@ def test_a_redriven_run_is_done_again(stack: Stack, receiver: Receiver, completi
     stack.travel("1m")
     assert seen == [1, 2]
     assert stack.runs("pay")[0].state == "succeeded"
+
+
+def test_an_error_after_the_last_callback_changes_nothing(
+    stack: Stack, delivery: Callable[..., Delivery]
+) -> None:
+    sent, seen = delivery(completion="async"), list[int]()
+    receiver = receiver_of(stack)
+
+    @receiver.on("pay")
+    def pay(run: Run) -> None:
+        seen.append(run.attempt)
+        run.complete("paid")
+        raise OSError("The temporary file cannot be deleted.")
+
+    assert answered(receiver, sent) == 202
+    assert answered(receiver, sent) == 202
+    assert seen == [1]
