@@ -39,7 +39,7 @@ def lambda_handler(receiver: Receiver) -> Callable[[Any, Any], Any]:
 def _responded(receiver: Receiver, event: Mapping[str, Any]) -> dict[str, Any]:
     text = event.get("body") or ""
     body = b64decode(text) if event.get("isBase64Encoded") else text.encode()
-    status, headers, sent = receiver.respond(event["headers"], body)
+    status, headers, sent = receiver.respond(event.get("headers") or {}, body)
     return {
         "statusCode": int(status),
         "headers": dict(headers),

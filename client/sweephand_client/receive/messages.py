@@ -25,8 +25,9 @@ def perform(receiver: Receiver, run: Run) -> Any:
         return None
     try:
         returned = work.done()
-        if run.token is not None and not run.is_reported and returned is not ACCEPTED:
-            run.complete(returned)
+        if returned is None and run.token is not None and not run.is_reported:
+            run.complete()
+        receiver.settled(work, returned)
     except Exception as error:  # noqa: BLE001 - a callback tells of it, or it is raised
         receiver.failed(work, error)
         _fail(receiver, run, error)
@@ -34,7 +35,6 @@ def perform(receiver: Receiver, run: Run) -> Any:
     except BaseException:
         receiver.release(work)
         raise
-    receiver.finished(work, returned)
     return None if returned is ACCEPTED else returned
 
 

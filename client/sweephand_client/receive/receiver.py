@@ -17,7 +17,7 @@ from http import HTTPStatus
 from typing import Any, Final, NamedTuple, TypeVar, Unpack
 
 from sweephand_client.api.client import Client
-from sweephand_client.http.errors import ConflictError, GoneError, InputError
+from sweephand_client.http.errors import ConflictError, GoneError, InputError, InvalidError
 from sweephand_client.openapi.requests import JobRequest, NamedJobRequest, ScheduleFields
 from sweephand_client.receive.hiding import without_secrets
 from sweephand_client.receive.outcomes import ACCEPTED, FinalError, Gone, RetryAfter
@@ -244,22 +244,34 @@ class Receiver:
     def finished(self, work: Work, returned: Any) -> Answer:
         """The answer after a handler has returned."""
         try:
-            return self._finished(work, returned)
+            return self.settled(work, returned)
         except Exception as error:  # noqa: BLE001 - the answer tells of it
             return self.failed(work, error)
 
-    def _finished(self, work: Work, returned: Any) -> Answer:
+    def settled(self, work: Work, returned: Any) -> Answer:
+        """As finished(), but it raises an error of a callback.
+
+        FinalError for a result that cannot be kept: another attempt would do the work again for the same.
+        """
         run = work.run
-        if returned is ACCEPTED and run.token is None:
-            raise InputError('Only a run of a job with "completion": "async" can be accepted.')
-        if run.token is not None and not run.is_reported and returned not in (None, ACCEPTED):
-            run.complete(returned)
-        if run.token is not None and (run.is_reported or returned is ACCEPTED):
+        if returned is ACCEPTED:
+            if run.token is None:
+                raise InputError('Only a run of a job with "completion": "async" can be accepted.')
+            return self._accepted(work)
+        body = b""
+        try:
+            if returned is not None and run.token is None:
+                body = json.dumps(returned).encode()
+            elif returned is not None and not run.is_reported:
+                run.complete(returned)
+        except (TypeError, ValueError, InvalidError) as error:
+            raise FinalError(f"The handler's result cannot be kept: {error}") from error
+        if run.is_reported:
             return self._accepted(work)
         self._keep(_done(run), _DONE)
         if returned is None:
             return Answer(HTTPStatus.NO_CONTENT)
-        return Answer(HTTPStatus.OK, {"content-type": "application/json"}, json.dumps(returned).encode())
+        return Answer(HTTPStatus.OK, {"content-type": "application/json"}, body)
 
     def _accepted(self, work: Work) -> Answer:
         self._keep(work.claim, _ACCEPTED)

@@ -163,6 +163,23 @@ def test_a_copy_of_an_asynchronous_message_does_not_fail_the_attempt(
     assert stack.runs("job")[0].answer["result"] == "done"
 
 
+def test_an_exit_during_a_message_leaves_it_to_the_next_process(stack: Stack, receiver: Receiver) -> None:
+    seen: list[int] = []
+
+    @receiver.on()
+    def handle(run: Run) -> None:
+        seen.append(run.attempt)
+        if len(seen) == 1:
+            raise SystemExit(1)
+
+    put(stack, "job", {"type": "sqs", "queueUrl": QUEUE})
+    stack.travel("5s")
+    with pytest.raises(SystemExit):
+        lambda_handler(receiver)({"Records": sqs_records(stack)}, None)
+    assert lambda_handler(receiver)({"Records": sqs_records(stack)}, None) == {"batchItemFailures": []}
+    assert len(seen) == 2
+
+
 def test_a_cancelled_run_is_not_tried_again_by_its_queue(stack: Stack, receiver: Receiver) -> None:
     receiver.on()(lambda run: run.heartbeat())
     put(stack, "job", {"type": "sqs", "queueUrl": QUEUE}, completion="async")
@@ -208,6 +225,17 @@ def test_the_target_lambda_gets_what_the_handler_returns(stack: Stack, receiver:
     )
 
 
+def test_a_result_that_is_no_json_fails_the_run_for_good(stack: Stack, receiver: Receiver) -> None:
+    receiver.on()(lambda _: {1})
+    put(stack, "job", {"type": "sqs", "queueUrl": QUEUE}, completion="async")
+    stack.travel("5s")
+    assert lambda_handler(receiver)({"Records": sqs_records(stack)}, None) == {"batchItemFailures": []}
+    stack.travel("30s")
+    [run] = stack.runs("job")
+    assert run.state == "failed"
+    assert "set is not JSON serializable" in str(run.reason)
+
+
 def test_an_event_of_eventbridge_is_received(stack: Stack, receiver: Receiver) -> None:
     seen: list[Any] = []
     receiver.on()(lambda run: seen.append(run.data))
@@ -223,6 +251,19 @@ def test_an_event_of_eventbridge_is_received(stack: Stack, receiver: Receiver) -
 def test_what_is_no_delivery_is_an_error(receiver: Receiver, event: Any) -> None:
     with pytest.raises(UnreadableError, match="This is no delivery of Sweephand"):
         lambda_handler(receiver)(event, None)
+
+
+def test_what_only_callbacks_can_end_is_an_error_without_them(stack: Stack, receiver: Receiver) -> None:
+    receiver.on()(lambda _: ACCEPTED)
+    put(stack, "job", {"type": "sqs", "queueUrl": QUEUE})
+    stack.travel("5s")
+    assert lambda_handler(receiver)({"Records": sqs_records(stack)}, None)["batchItemFailures"]
+
+
+@pytest.mark.parametrize("headers", [None, {}])
+def test_a_request_without_headers_is_refused(receiver: Receiver, headers: Any) -> None:
+    event = {"requestContext": {}, "headers": headers, "body": None}
+    assert lambda_handler(receiver)(event, None)["statusCode"] == 401
 
 
 def test_a_message_that_another_process_works_on_comes_again(stack: Stack, receiver: Receiver) -> None:

@@ -91,6 +91,27 @@ def test_a_result_stays_with_the_run(stack: Stack, receiver: Receiver) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("completion", "result"), [("sync", {1, 2}), ("async", {1, 2}), ("async", "x" * 3_000)]
+)
+def test_work_whose_result_cannot_be_kept_is_not_done_again(
+    stack: Stack, receiver: Receiver, completion: str, result: Any
+) -> None:
+    seen: list[int] = []
+
+    @receiver.on("report")
+    def report(run: Run) -> Any:
+        seen.append(run.attempt)
+        return result
+
+    stack.put_job("report", **ONCE, completion=completion)
+    stack.travel("1 day")
+    assert seen == [1]
+    [run] = stack.runs("report")
+    assert (run.state, statuses(stack)) == ("failed", [422])
+    assert run.answer["answer"].startswith("The handler's result cannot be kept: ")
+
+
 def test_an_error_is_the_answer_of_the_run_without_secrets(
     stack: Stack, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
