@@ -43,7 +43,6 @@ def _fail(receiver: Receiver, run: Run, error: Exception) -> None:
     if run.token is None:
         raise error
     try:
-        if not isinstance(error, GoneError | ConflictError):
-            run.fail(receiver.reason(error), retry=not isinstance(error, FinalError | Gone))
+        run.fail(receiver.reason(error), retry=not isinstance(error, FinalError | Gone))
     except (GoneError, ConflictError):
         receiver.log.warning("%s of %s is over.", run.run_id, run.job)

@@ -314,9 +314,9 @@ class Receiver:
 
     def reason(self, error: Exception) -> str:
         """An error as its run may show it."""
-        return without_secrets(
-            str(error) if isinstance(error, _PLAIN) else f"{type(error).__name__}: {error}", self._environment
-        )
+        text = str(error) if isinstance(error, _PLAIN) else f"{type(error).__name__}: {error}"
+        # The name of a file may have bytes that are no UTF-8.
+        return without_secrets(text.encode(errors="backslashreplace").decode(), self._environment)
 
     def _failure(self, status: int, error: Exception, headers: Mapping[str, str] | None = None) -> Answer:
         return _said(status, self.reason(error), headers)

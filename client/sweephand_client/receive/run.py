@@ -34,6 +34,9 @@ _BEAT_SHORTEST_S: Final = 0.5
 _BEAT_EARLY_S: Final = 2.0
 _BEATS: Final = 3
 
+#: The API refuses a longer one (`reasonLengthMax`).
+_REASON_LENGTH_MAX: Final = 512
+
 
 class UnreadableError(SweephandError):
     """A request or a message is no delivery of Sweephand."""
@@ -82,9 +85,13 @@ class Run:
         self.is_reported = True
 
     def fail(self, reason: str, *, retry: bool = True) -> None:
-        """Say that the attempt has failed. Without `retry`, the run is given up. Errors as heartbeat()."""
+        """Say that the attempt has failed. Without `retry`, the run is given up. Errors as heartbeat().
+
+        The run shows the first 512 characters of the reason.
+        """
         client, run_id, token = self._caller()
-        client.runs.fail(self.namespace, self.job, run_id, reason, retry=retry, token=token)
+        shown = reason[:_REASON_LENGTH_MAX]
+        client.runs.fail(self.namespace, self.job, run_id, shown, retry=retry, token=token)
         self.is_reported = True
 
     @contextmanager

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sweephand_client.http.errors import ConflictError, Problem
 from sweephand_client.receive import ACCEPTED, FinalError, Receiver, Run
 from sweephand_client.receive.aws_lambda import lambda_handler
 from sweephand_client.receive.messages import NotDoneError
@@ -161,6 +162,21 @@ def test_a_copy_of_an_asynchronous_message_does_not_fail_the_attempt(
     stack.travel("1m")
     assert seen == [1]
     assert stack.runs("job")[0].answer["result"] == "done"
+
+
+@pytest.mark.parametrize("error", [ConflictError(Problem(409, "", "")), OSError("x" * 2_000)])
+def test_each_error_of_an_asynchronous_message_is_told(
+    stack: Stack, receiver: Receiver, error: Exception
+) -> None:
+    @receiver.on()
+    def handle(_: Run) -> None:
+        raise error
+
+    put(stack, "job", {"type": "sqs", "queueUrl": QUEUE}, completion="async", retry={"maxAttempts": 1})
+    stack.travel("5s")
+    assert lambda_handler(receiver)({"Records": sqs_records(stack)}, None) == {"batchItemFailures": []}
+    stack.travel("30s")
+    assert stack.runs("job")[0].state == "failed"
 
 
 def test_an_exit_during_a_message_leaves_it_to_the_next_process(stack: Stack, receiver: Receiver) -> None:

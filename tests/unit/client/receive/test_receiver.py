@@ -127,6 +127,26 @@ def test_an_error_is_the_answer_of_the_run_without_secrets(
     assert shown == "ConnectionError: postgres://[secret]@db refused [secret], [secret], [secret]"
 
 
+def test_an_error_of_any_text_is_the_answer(stack: Stack, receiver: Receiver) -> None:
+    """The names of files may have bytes that are no UTF-8."""
+
+    @receiver.on("report")
+    def report(_: Run) -> None:
+        raise OSError("caf\udce9")
+
+    stack.put_job("report", **ONCE, retry={"maxAttempts": 1})
+    stack.travel("1s")
+    assert answer_of(stack, "report")["answer"] == "OSError: caf\\udce9"
+
+
+def test_a_long_reason_is_cut(stack: Stack, receiver: Receiver) -> None:
+    receiver.on("convert")(lambda run: run.fail("x" * 2_000, retry=False))
+    stack.put_job("convert", **ONCE, completion="async")
+    stack.travel("1m")
+    assert answer_of(stack, "convert")["state"] == "failed"
+    assert statuses(stack) == [202]
+
+
 def test_retry_after_is_the_earliest_next_attempt(stack: Stack, receiver: Receiver) -> None:
     attempts: list[dt.datetime] = []
 
