@@ -6,13 +6,22 @@ The library standardwebhooks knows `v1` alone, and takes the time from the clock
 import hashlib
 import hmac
 import importlib
+import logging
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any, Final, Protocol
 
 from sweephand_client.api.client import Client
-from sweephand_client.http.errors import ForbiddenError, InputError, SweephandError, UnauthenticatedError
+from sweephand_client.http.errors import (
+    ForbiddenError,
+    InputError,
+    NotFoundError,
+    SweephandError,
+    UnauthenticatedError,
+)
+
+_LOG: Final = logging.getLogger("sweephand.receive")
 
 #: An older timestamp may be a replay. Seconds.
 _TOLERANCE_S: Final = 300
@@ -21,6 +30,8 @@ _TOLERANCE_S: Final = 300
 _FRESH_S: Final = 300
 #: Requests with wrong signatures make the receiver fetch no more often than this.
 _FETCH_AGAIN_S: Final = 30
+#: As long as no secrets are known, the stack is asked this often.
+_FIRST_S: Final = 5
 
 _HMAC: Final = "whsec_"
 _ED25519: Final = "whpk_"
@@ -71,30 +82,46 @@ class StackSecrets:
         self._now = now
         self._lock = Lock()
         self._secrets: tuple[str, ...] = ()
+        self._error: SweephandError | None = None
         self._fetched_at: float | None = None
 
     def known(self) -> Sequence[str]:
-        """The secrets, fetched at most five minutes ago."""
+        """The secrets, fetched at most five minutes ago. Older ones while the stack gives none."""
         return self._at_most(_FRESH_S)
 
     def fetched(self) -> Sequence[str]:
-        """The secrets, fetched at most half a minute ago."""
+        """The secrets, fetched at most half a minute ago. Older ones while the stack gives none."""
         return self._at_most(_FETCH_AGAIN_S)
 
     def _at_most(self, age_s: float) -> Sequence[str]:
-        with self._lock:
-            now = self._now()
-            if self._fetched_at is None or not 0 <= now - self._fetched_at < age_s:
-                self._secrets = self._read()
-                self._fetched_at = now
-            return self._secrets
+        # While one request asks the stack, the others go on with the secrets that are known.
+        if self._is_older(age_s) and self._lock.acquire(blocking=not self._secrets):
+            try:
+                if self._is_older(age_s):
+                    self._fetch()
+            finally:
+                self._lock.release()
+        if not self._secrets and self._error is not None:
+            raise self._error.with_traceback(None)
+        return self._secrets
+
+    def _is_older(self, age_s: float) -> bool:
+        most_s = age_s if self._secrets else _FIRST_S
+        return self._fetched_at is None or not 0 <= self._now() - self._fetched_at < most_s
+
+    def _fetch(self) -> None:
+        try:
+            self._secrets, self._error = self._read(), None
+        except SweephandError as error:
+            self._error = error
+            _LOG.warning("The signing secrets cannot be read: %s", error)
+        self._fetched_at = self._now()
 
     def _read(self) -> tuple[str, ...]:
         signing = self._client().signing
         try:
-            # They verify every delivery, and need no PyNaCl.
             return tuple(each["secret"] for each in signing.secrets(self._namespace))
-        except (UnauthenticatedError, ForbiddenError):
+        except (UnauthenticatedError, ForbiddenError, NotFoundError):
             # A consumer has no key, or one that may not read the secrets. The public keys can do.
             found = tuple(each["key"] for each in signing.keys(self._namespace))
         if not found:

@@ -1,4 +1,4 @@
-"""Of the attempts at one trigger, one at a time does the work, whatever ends it and whatever the store does."""
+"""Of the attempts at one trigger, one at a time does the work, whatever ends it."""
 
 import asyncio
 import datetime as dt

@@ -2,7 +2,9 @@
 
 import sys
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from threading import Event
 from typing import Any, Final
 
 import pytest
@@ -13,7 +15,7 @@ from standardwebhooks.webhooks import Webhook
 from tests.unit.client.receive.conftest import wsgi_of
 from tests.unit.client.test_callbacks import client_without_a_key
 
-from sweephand_client.http.errors import InputError
+from sweephand_client.http.errors import InputError, Problem, TooManyError, UnreachableError
 from sweephand_client.receive import Receiver
 from sweephand_client.receive.signatures import FixedSecrets, SignatureError, StackSecrets, verify
 from sweephand_engine.testing import Delivery, Stack
@@ -116,33 +118,111 @@ def test_a_rotated_secret_is_known_at_once_and_the_old_one_while_it_signs(
     assert last(stack).status == 204
 
 
+class Signing:
+    """The signing secrets of a stack, each call of which is counted. It may be down, or refuse."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.error: Exception | None = None
+        self.begun, self.may_answer = Event(), Event()
+        self.may_answer.set()
+
+    @property
+    def signing(self) -> Any:
+        return self
+
+    def secrets(self, _: str) -> Any:
+        self.calls += 1
+        self.begun.set()
+        self.may_answer.wait(10)
+        if self.error is not None:
+            raise self.error
+        return [{"secret": SECRET}]
+
+    def keys(self, _: str) -> Any:
+        return []
+
+
+@pytest.fixture
+def signing() -> Signing:
+    return Signing()
+
+
+@pytest.fixture
+def now() -> list[float]:
+    return [0.0]
+
+
+@pytest.fixture
+def stack_secrets(signing: Signing, now: list[float]) -> StackSecrets:
+    return StackSecrets(lambda: signing, "default", lambda: now[0])  # type: ignore[arg-type,return-value]
+
+
+def test_requests_with_wrong_signatures_do_not_flood_the_stack(
+    stack_secrets: StackSecrets, signing: Signing, now: list[float]
+) -> None:
+    for _ in range(600):
+        with pytest.raises(SignatureError):
+            verify(stack_secrets, signed(body=b"other"), BODY, NOW)
+        now[0] += 0.1
+    assert signing.calls == 2, "it looks at most each half minute"
+
+
+@pytest.mark.parametrize(
+    "error", [UnreachableError("https://stack.test", "no"), TooManyError(Problem(429, "", ""))]
+)
+def test_known_secrets_serve_while_the_stack_gives_none(
+    stack_secrets: StackSecrets, signing: Signing, now: list[float], error: Exception
+) -> None:
+    verify(stack_secrets, signed(), BODY, NOW)
+    signing.error = error
+    for _ in range(600):
+        now[0] += 10
+        verify(stack_secrets, signed(), BODY, NOW)
+        with pytest.raises(SignatureError):
+            verify(stack_secrets, signed(body=b"other"), BODY, NOW)
+    assert signing.calls <= 1 + 6_000 / 30
+
+
+def test_a_slow_stack_holds_up_no_other_request(
+    stack_secrets: StackSecrets, signing: Signing, now: list[float]
+) -> None:
+    verify(stack_secrets, signed(), BODY, NOW)
+    now[0] += 301
+    signing.begun.clear()
+    signing.may_answer.clear()
+    with ThreadPoolExecutor(1) as threads:
+        slow = threads.submit(verify, stack_secrets, signed(), BODY, NOW)
+        assert signing.begun.wait(10)
+        verify(stack_secrets, signed(), BODY, NOW)
+        assert not slow.done()
+        signing.may_answer.set()
+        slow.result()
+    assert signing.calls == 2
+
+
+def test_without_secrets_one_request_after_another_does_not_wait_for_a_stack_that_is_down(
+    stack_secrets: StackSecrets, signing: Signing, now: list[float]
+) -> None:
+    signing.error = UnreachableError("https://stack.test", "no")
+    for _ in range(100):
+        with pytest.raises(UnreachableError):
+            verify(stack_secrets, signed(), BODY, NOW)
+    assert signing.calls == 1
+    signing.error = None
+    now[0] += 5
+    verify(stack_secrets, signed(), BODY, NOW)
+
+
 def test_who_may_read_the_secrets_needs_no_library_of_ed25519(
     stack: Stack, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receiver.on()(lambda _: None)
-    stack.client.signing.rotate_keys("default")
     stack.put_job("job", "0 0 1 1 *")
+    stack.client.signing.rotate_keys("default")
+    stack.travel("2m")
     monkeypatch.setitem(sys.modules, "nacl.signing", None)
     assert last(stack).status == 204
-
-
-def test_requests_with_wrong_signatures_do_not_flood_the_stack() -> None:
-    now, calls = [0.0], []
-
-    class Signing:
-        def secrets(self, namespace: str) -> Any:
-            calls.append(namespace)
-            return [{"secret": SECRET}]
-
-    class FakeClient:
-        signing = Signing()
-
-    secrets = StackSecrets(FakeClient, "default", lambda: now[0])  # type: ignore[arg-type]
-    for _ in range(600):
-        with pytest.raises(SignatureError):
-            verify(secrets, signed(body=b"other"), BODY, NOW)
-        now[0] += 0.1
-    assert len(calls) == 2, "it looks at most each half minute"
 
 
 def test_the_public_keys_do_without_a_key(stack: Stack) -> None:
@@ -158,10 +238,8 @@ def test_the_public_keys_do_without_a_key(stack: Stack) -> None:
     assert last(stack).status == 204
 
 
-def test_a_name_that_does_not_fit_the_signed_id_is_refused(stack: Stack, receiver: Receiver) -> None:
+def test_a_delivery_of_another_namespace_is_refused(stack: Stack, receiver: Receiver) -> None:
     receiver.on()(lambda _: None)
     stack.put_job("job", "0 0 1 1 *")
     delivery = last(stack)
-    changed = {**delivery.headers, "sweephand-run": "1767603601000-7"}
-    assert receiver.respond(changed, delivery.body)[0] == 400
     assert receiver.respond({**delivery.headers, "sweephand-namespace": "other"}, delivery.body)[0] == 404
