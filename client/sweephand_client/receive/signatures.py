@@ -26,6 +26,9 @@ _LOG: Final = logging.getLogger("sweephand.receive")
 #: An older timestamp may be a replay. Seconds.
 _TOLERANCE_S: Final = 300
 
+#: At most three secrets and three keys sign. More would let anybody cost much time by one request.
+_SIGNATURES_MAX: Final = 10
+
 #: How long fetched secrets serve. A new one signs beside the old one for a day (docs/webhooks.md).
 _FRESH_S: Final = 300
 #: Requests with wrong signatures make the receiver fetch no more often than this.
@@ -142,12 +145,12 @@ def verify(secrets: Secrets, headers: Mapping[str, str], body: bytes, now_s: flo
         message, sent, signed = (headers[f"webhook-{each}"] for each in ("id", "timestamp", "signature"))
     except KeyError as error:
         raise SignatureError(f"The request has no header {error.args[0]}.") from None
-    if not sent.isascii() or not sent.isdecimal() or abs(int(sent) - now_s) > _TOLERANCE_S:
+    if not sent.isascii() or not sent.isdecimal() or abs(float(sent) - now_s) > _TOLERANCE_S:
         raise SignatureError(
             f"webhook-timestamp is {sent[:20]}, and here it is {int(now_s)}. They may differ by five minutes."
         )
     content = f"{message}.{sent}.".encode(errors="replace") + body
-    given = [each.partition(",") for each in signed.split()]
+    given = [each.partition(",") for each in signed.split()[:_SIGNATURES_MAX]]
     if _has_signed(secrets.known(), given, content) or _has_signed(secrets.fetched(), given, content):
         return
     raise SignatureError("No known secret of the namespace has signed this request.")

@@ -1,5 +1,6 @@
 """A receiver does the work of genuine requests only, and knows each secret while it signs."""
 
+import hmac
 import sys
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
@@ -45,10 +46,10 @@ def test_an_old_timestamp_is_refused(sent: int) -> None:
         check(signed(sent=sent))
 
 
-@pytest.mark.parametrize("sent", ["", "1e9", "-1", "٣", "nan", "9" * 400])
+@pytest.mark.parametrize("sent", ["", "1e9", "-1", "٣", "nan", "9" * 400, "9" * 5_000])
 def test_a_timestamp_that_is_no_number_is_refused(sent: str) -> None:
     with pytest.raises(SignatureError, match="webhook-timestamp is"):
-        check({**signed(), "webhook-timestamp": sent})
+        check({**signed(), "webhook-timestamp": sent}, now=NOW + 0.5)
 
 
 @pytest.mark.parametrize("missing", ["webhook-id", "webhook-timestamp", "webhook-signature"])
@@ -214,6 +215,21 @@ def test_without_secrets_one_request_after_another_does_not_wait_for_a_stack_tha
     verify(stack_secrets, signed(), BODY, NOW)
 
 
+def test_the_number_of_signatures_that_are_checked_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a request without a secret costs seconds: a header of 8 KB has 2,000 signatures."""
+    calls: list[bytes] = []
+    digest = hmac.digest
+
+    def counted(*arguments: Any) -> bytes:
+        calls.append(b"")
+        return digest(*arguments)
+
+    monkeypatch.setattr(hmac, "digest", counted)
+    with pytest.raises(SignatureError):
+        check({**signed(), "webhook-signature": "v1,AAAA " * 2_000})
+    assert len(calls) <= 40
+
+
 def test_who_may_read_the_secrets_needs_no_library_of_ed25519(
     stack: Stack, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +252,41 @@ def test_the_public_keys_do_without_a_key(stack: Stack) -> None:
     stack.client.signing.rotate_keys("default")
     stack.travel("10m")
     assert last(stack).status == 204
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("sweephand-run", "1767603601000-7"),
+        ("sweephand-run", "0"),
+        ("sweephand-due", "2026-01-05T09:00:02Z"),
+        ("sweephand-batch-index", "1"),
+        ("sweephand-event", "end"),
+        ("sweephand-event", "alert"),
+        ("sweephand-event", "batch-end"),
+    ],
+)
+def test_a_name_that_does_not_fit_the_signed_id_is_refused(
+    stack: Stack, receiver: Receiver, name: str, value: str
+) -> None:
+    for event in ("trigger", "end", "alert", "batch-end"):
+        receiver.on(event=event)(lambda _: pytest.fail("no handler is called"))
+    stack.deliver_to(lambda _: 500)
+    stack.put_job("job", dueTime="1s")
+    stack.travel("1s")
+    delivery = stack.deliveries[-1]
+    assert receiver.respond({**delivery.headers, name: value}, delivery.body)[0] == 400
+
+
+def test_a_notification_is_no_trigger(stack: Stack, receiver: Receiver) -> None:
+    receiver.on()(lambda _: None)
+    stack.put_job("job", dueTime="1s", onComplete={"type": "http", "url": "https://app.test/ends"})
+    stack.travel("1m")
+    headers = dict(stack.deliveries[-1].headers)
+    assert headers.pop("sweephand-event") == "end"
+    for run in (headers["sweephand-run"], headers["sweephand-run"] + "-end-1", "1"):
+        answer = receiver.respond({**headers, "sweephand-run": run}, stack.deliveries[-1].body)
+        assert answer.status == 400
 
 
 def test_a_delivery_of_another_namespace_is_refused(stack: Stack, receiver: Receiver) -> None:
