@@ -103,3 +103,4 @@ class CallbackResponse(TypedDict):
     attempt: int
     heartbeatBy: NotRequired[str]
     runUntil: NotRequired[str]
+    answeredAt: NotRequired[str]

@@ -39,6 +39,7 @@ def test_the_answer_to_a_heartbeat_has_the_deadlines_of_the_run() -> None:
         "attempt": 1,
         "heartbeatBy": "2026-11-21T12:06:00.000Z",
         "runUntil": "2026-11-22T12:00:10.000Z",
+        "answeredAt": "2026-11-21T12:01:00.000Z",
     }
 
 

@@ -52,13 +52,20 @@ class CallbackResponse(TypedDict):
     attempt: Annotated[int, about("The number of the latest attempt.")]
     heartbeatBy: NotRequired[Annotated[Time, about("The consumer must send the next callback by this time.")]]
     runUntil: NotRequired[Annotated[Time, about("The run must be over by this time.")]]
+    answeredAt: NotRequired[
+        Annotated[Time, about("The stack's time, for a consumer whose clock shows another one.")]
+    ]
 
 
-def callback_response(run: Run) -> CallbackResponse:
+def callback_response(run: Run, answered_at: Instant) -> CallbackResponse:
     """The response to a callback of a run's consumer."""
     response: CallbackResponse = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
     if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
-        response |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+        response |= {
+            "heartbeatBy": rfc3339(run.heartbeat_by),
+            "runUntil": rfc3339(run.run_until),
+            "answeredAt": rfc3339(answered_at),
+        }
     return response
 
 
@@ -96,7 +103,7 @@ def heartbeat_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     has counted the attempt as failed.
     """
     run = services.callbacks.heartbeat(request.key, _run_id(request), _token(request))
-    return Reply(200, callback_response(run))
+    return Reply(200, callback_response(run, request.requested_at))
 
 
 @partial(
@@ -124,7 +131,7 @@ def complete_run(services: Services, request: Request[NoQuery, str | None]) -> R
     callback came first.
     """
     run = services.callbacks.complete(request.key, _run_id(request), _token(request), result=request.body)
-    return Reply(200, callback_response(run))
+    return Reply(200, callback_response(run, request.requested_at))
 
 
 @partial(
@@ -158,7 +165,7 @@ def fail_run(services: Services, request: Request[NoQuery, FailureRequest]) -> R
         reason=failure.reason or "The consumer reported a failure.",
         is_final=failure.retry is False,
     )
-    return Reply(202, callback_response(run))
+    return Reply(202, callback_response(run, request.requested_at))
 
 
 @partial(
