@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import ConflictError, GoneError, InputError, SweephandError
+from sweephand_client.openapi.run_answers import CallbackResponse
 
 #: The names of an attempt. HTTP has a header for each (docs/webhooks.md, "What a consumer receives").
 _HEADERS: Final = {
@@ -27,12 +29,16 @@ _HEADERS: Final = {
     "traceparent": "traceparent",
 }
 
+_LOG: Final = logging.getLogger("sweephand.receive")
+
 #: A heartbeat is sent three times before it has to come, and at least this often. Seconds.
 _BEAT_LONGEST_S: Final = 300.0
 _BEAT_SHORTEST_S: Final = 0.5
-#: Before the stack knows that the run is accepted, it names no time for the next callback. Seconds.
-_BEAT_EARLY_S: Final = 2.0
 _BEATS: Final = 3
+#: When the next one is sent after one that did not get through or came before the stack recorded the 202.
+_BEAT_AGAIN_S: Final = 2.0
+#: How long the end of a block waits for a heartbeat that is on its way.
+_END_S: Final = 1.0
 
 #: The API refuses a longer one (`reasonLengthMax`).
 _REASON_LENGTH_MAX: Final = 512
@@ -70,13 +76,10 @@ class Run:
     def heartbeat(self) -> dt.datetime | None:
         """Say that the work goes on. Returns when the next callback has to come.
 
-        None if the stack does not know yet that the run was accepted. Raises GoneError or ConflictError if
-        the consumer has to stop. InputError without a token.
+        That is None until the stack has recorded that the run was accepted. Raises GoneError or ConflictError
+        if the consumer has to stop. InputError without a token.
         """
-        client, run_id, token = self._caller()
-        answer = client.runs.heartbeat(self.namespace, self.job, run_id, token=token)
-        by = answer.get("heartbeatBy")
-        return None if by is None else dt.datetime.fromisoformat(by)
+        return _instant(self._heartbeat().get("heartbeatBy"))
 
     def complete(self, result: Any = None) -> None:
         """Say that the work is done. `result` is any JSON up to 2 KB. Errors as those of heartbeat()."""
@@ -107,15 +110,12 @@ class Run:
 
         def beat() -> None:
             wait_s = first_s
-            while not over.wait(wait_s):
-                try:
+            try:
+                while not over.wait(wait_s):
                     wait_s = self._beat_s()
-                except (GoneError, ConflictError) as error:
-                    refusals.append(error)
-                    must_stop.set()
-                    return
-                except SweephandError:
-                    wait_s = _BEAT_SHORTEST_S
+            except (GoneError, ConflictError) as error:
+                refusals.append(error)
+                must_stop.set()
 
         thread = Thread(target=beat, name=f"heartbeat of {self.run_id}", daemon=True)
         thread.start()
@@ -123,17 +123,28 @@ class Run:
             yield must_stop
         finally:
             over.set()
-            thread.join()
+            thread.join(_END_S)
         if refusals and not self.is_reported:
             raise refusals[0]
 
     def _beat_s(self) -> float:
         """Send a heartbeat. How many seconds later the next one is sent."""
-        by = self.heartbeat()
-        if by is None:
-            return _BEAT_EARLY_S
-        left_s = (by - dt.datetime.now(dt.UTC)).total_seconds()
+        try:
+            answer = self._heartbeat()
+        except (GoneError, ConflictError, InputError):
+            raise
+        except Exception:  # noqa: BLE001 - without heartbeats the run is tried elsewhere
+            _LOG.warning("A heartbeat of %s did not get through.", self.run_id, exc_info=True)
+            return _BEAT_AGAIN_S
+        by, answered_at = _instant(answer.get("heartbeatBy")), _instant(answer.get("answeredAt"))
+        if by is None or answered_at is None:
+            return _BEAT_AGAIN_S
+        left_s = (by - answered_at).total_seconds()
         return min(max(left_s / _BEATS, _BEAT_SHORTEST_S), _BEAT_LONGEST_S)
+
+    def _heartbeat(self) -> CallbackResponse:
+        client, run_id, token = self._caller()
+        return client.runs.heartbeat(self.namespace, self.job, run_id, token=token)
 
     def _caller(self) -> tuple[Client, str, str]:
         if self.token is None or self.run_id is None:
@@ -190,6 +201,10 @@ def _run(names: Any, data: Any) -> Run:
 
 def _missing(error: Exception) -> str:
     return f"it has no {error.args[0]}" if isinstance(error, KeyError) else str(error)
+
+
+def _instant(text: str | None) -> dt.datetime | None:
+    return None if text is None else dt.datetime.fromisoformat(text)
 
 
 def _text(value: Any) -> str:

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from tests.unit.client.receive.conftest import wsgi_of
 
-from sweephand_client.http.errors import GoneError, InputError
+from sweephand_client.http.errors import InputError
 from sweephand_client.receive import ACCEPTED, FinalError, Gone, Receiver, RetryAfter, Run
-from sweephand_client.receive import run as run_module
 from sweephand_engine.testing import Stack
 
 ONCE: dict[str, Any] = {"dueTime": "1s"}
@@ -273,55 +272,17 @@ def test_only_an_asynchronous_run_takes_callbacks(stack: Stack, receiver: Receiv
     assert "can be accepted" in answer_of(stack, "accept")["answer"]
 
 
-@pytest.fixture
-def accepted(stack: Stack, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A run that its consumer has accepted. Its heartbeats come as fast as they can."""
-    monkeypatch.setattr(run_module, "_BEAT_SHORTEST_S", 0.001)
-    monkeypatch.setattr(run_module, "_BEATS", 1_000_000)
-    kept: list[Run] = []
-
-    @receiver.on("convert")
-    def convert(run: Run) -> object:
-        kept.append(run)
-        return ACCEPTED
-
-    stack.put_job("convert", **ONCE, completion="async", heartbeatTimeout="5m")
-    stack.travel("5s")
-    return kept[0]
-
-
-def test_a_heartbeat_before_the_acceptance_is_soon_followed_by_another_one(
-    stack: Stack, receiver: Receiver
-) -> None:
-    kept: list[tuple[Run, float]] = []
-
-    @receiver.on("convert")
-    def convert(run: Run) -> object:
-        kept.append((run, run._beat_s()))
-        return ACCEPTED
-
-    stack.put_job("convert", **ONCE, completion="async", heartbeatTimeout="5m")
-    stack.travel("5s")
-    [(run, early_s)] = kept
-    assert early_s == 2
-    assert 95 < run._beat_s() <= 100
-
-
-def test_a_block_sends_heartbeats_until_its_end(stack: Stack, accepted: Run) -> None:
-    with accepted.beating() as must_stop:
-        accepted.complete()
-        assert must_stop.wait(10), "the next heartbeat is told that the run is over"
-    assert answer_of(stack, "convert")["state"] == "succeeded"
-
-
-def test_a_block_tells_that_its_run_was_cancelled(stack: Stack, accepted: Run) -> None:
-    def work() -> None:
-        with accepted.beating() as must_stop:
-            stack.client.runs.cancel("default", "convert", str(accepted.run_id))
-            assert must_stop.wait(10)
-
-    with pytest.raises(GoneError):
-        work()
+def test_the_end_of_a_batch_and_an_alert_have_handlers_of_their_own(stack: Stack, receiver: Receiver) -> None:
+    told: list[tuple[str, str]] = []
+    for event in ("batch-end", "alert"):
+        receiver.on(event=event)(lambda run: told.append((run.job, run.event)))
+    receiver.on("mail")(lambda _: None)
+    to_ends = {"type": "http", "url": "https://app.test/ends"}
+    stack.put_job("mail", **ONCE, batch={"count": 2, "window": "1s"}, onComplete=to_ends)
+    stack.put_job("late", "@every 1h", alertAfter="10m", onAlert=to_ends)
+    stack.travel("4h")
+    assert ("mail", "batch-end") in told
+    assert ("late", "alert") in told
 
 
 def test_notifications_have_handlers_of_their_own(stack: Stack, receiver: Receiver) -> None:
