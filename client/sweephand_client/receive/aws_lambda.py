@@ -21,7 +21,10 @@ _ATTRIBUTE: Final = "sweephand"
 def lambda_handler(receiver: Receiver) -> Callable[[Any, Any], Any]:
     """The handler of a function. Only requests by HTTP are signed: permissions of AWS protect the others."""
 
-    def handle(event: Any, context: object) -> Any:  # noqa: ARG001 - Lambda gives it
+    def handle(event: Any, context: Any) -> Any:
+        if hasattr(context, "get_remaining_time_in_millis"):
+            # The time-out of the function ends the work, so no claim needs to last longer.
+            receiver.lease_at_most(context.get_remaining_time_in_millis() / 1_000)
         if "requestContext" in event:
             return _responded(receiver, event)
         records = event.get("Records") or [{}]

@@ -166,6 +166,10 @@ class Receiver:
         self.__dict__.pop("_client", None)
         self.__dict__.pop("_secrets", None)
 
+    def lease_at_most(self, seconds: float) -> None:
+        """Shorten the lease of all claims from now on, if it is longer."""
+        self._lease_s = min(self._lease_s, math.ceil(seconds))
+
     # One request
 
     def respond(self, headers: Mapping[str, str], body: bytes) -> Answer:

@@ -269,6 +269,33 @@ def test_what_is_no_delivery_is_an_error(receiver: Receiver, event: Any) -> None
         lambda_handler(receiver)(event, None)
 
 
+def test_a_function_that_was_ended_by_its_time_out_holds_its_claims_no_longer(
+    stack: Stack, receiver: Receiver
+) -> None:
+    """Else the queue would have given the message up before the lease of 15 minutes is over."""
+    seen: list[int] = []
+
+    class Context:
+        def get_remaining_time_in_millis(self) -> int:
+            return 30_000
+
+    @receiver.on()
+    def handle(run: Run) -> None:
+        seen.append(run.attempt)
+        if len(seen) == 1:
+            receiver._store.delete = lambda _: None  # type: ignore[method-assign] - the process ends
+            raise OSError
+
+    put(stack, "job", {"type": "sqs", "queueUrl": QUEUE})
+    stack.travel("5s")
+    event = {"Records": sqs_records(stack)}
+    assert lambda_handler(receiver)(event, Context())["batchItemFailures"]
+    assert lambda_handler(receiver)(event, Context())["batchItemFailures"], "the lease goes on"
+    stack.travel("31s")
+    assert lambda_handler(receiver)(event, Context()) == {"batchItemFailures": []}
+    assert len(seen) == 2
+
+
 def test_what_only_callbacks_can_end_is_an_error_without_them(stack: Stack, receiver: Receiver) -> None:
     receiver.on()(lambda _: ACCEPTED)
     put(stack, "job", {"type": "sqs", "queueUrl": QUEUE})
