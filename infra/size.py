@@ -52,7 +52,8 @@ CEILINGS: Final = {
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=870, modules=6, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
-    "receive": Size(lines=710, modules=12, inner_imports=0),
+    # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
+    "receive": Size(lines=800, modules=12, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
     "deploy": Size(lines=615, modules=10, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
@@ -79,7 +80,8 @@ CEILINGS: Final = {
     # Sentences and paragraphs of pages are measured as those of docstrings are: 40. Ceilings count words: 6.
     # Examples in three ways send the same requests, and are tabs on the site: 110.
     # Receivers in four frameworks, with four stores: 760. Their examples, served to both kinds of stack: 250.
-    "tests": Size(lines=86_720, modules=767, inner_imports=1),
+    # Their claims, secrets and heartbeats in trouble: 485.
+    "tests": Size(lines=87_210, modules=769, inner_imports=1),
 }
 
 

@@ -10,7 +10,6 @@ import json
 import logging
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -217,7 +216,7 @@ class Receiver:
         named = {name.lower(): text for name, text in headers.items()}
         try:
             verify(self._secrets, named, body, self._now())
-            return self.claimed(_checked(run_of_request(named, body)))
+            return self.claimed(run_of_request(named, body))
         except SignatureError as error:
             self.log.warning("A request was refused: %s", error)
             return _said(HTTPStatus.UNAUTHORIZED, str(error))
@@ -372,27 +371,6 @@ class Receiver:
 
 #: Errors whose text is meant for people, and needs no name of a class.
 _PLAIN: Final = (RetryAfter, Gone, FinalError, GoneError, ConflictError)
-
-
-#: The signed id of a trigger, with the name of its run, and that of a run's end.
-_ID: Final = re.compile(r"[^-]+-((?:[a-z]+-)?(\d+)-(\d+)(?:-[a-z0-9]+)?)(-end-\d+)?")
-
-
-def _checked(run: Run) -> Run:
-    """The run, if its unsigned names fit the id that is signed. UnreadableError else."""
-    match = _ID.fullmatch(run.id)
-    if match is None:
-        is_right = (run.event == "alert" and "-alert-" in run.id) or (
-            run.event == "batch-end" and run.id.endswith("-batch-end")
-        )
-    else:
-        run_id, due_ms, index, end = match.groups()
-        due_at = run.due_at.timestamp() * 1_000
-        named = (run.run_id, round(due_at), run.batch_index, run.event)
-        is_right = named == (run_id, int(due_ms), int(index), "end" if end else "trigger")
-    if not is_right:
-        raise UnreadableError("sweephand-event, -run, -due or -batch-index does not fit webhook-id.")
-    return run
 
 
 def _done(run: Run) -> str:

@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,6 +43,9 @@ _END_S: Final = 1.0
 
 #: The API refuses a longer one (`reasonLengthMax`).
 _REASON_LENGTH_MAX: Final = 512
+
+#: The signed id of a trigger, with the name of its run, and that of a run's end.
+_ID: Final = re.compile(r"[^-]+-((?:[a-z]+-)?(\d+)-(\d+)(?:-[a-z0-9]+)?)(-end-\d+)?")
 
 
 class UnreadableError(SweephandError):
@@ -155,12 +159,33 @@ class Run:
 
 
 def run_of_request(headers: Mapping[str, str], body: bytes) -> Run:
-    """The attempt of a request by HTTP. The names of `headers` are in lower case. UnreadableError else."""
+    """The attempt of a request by HTTP. The names of `headers` are in lower case.
+
+    UnreadableError for another request, and if the names do not fit the signed id.
+    """
     names = {name: headers[header] for name, header in _HEADERS.items() if header in headers}
     data = _json(body) if body else None
     if headers.get("content-type", "").startswith("application/cloudevents+json"):
         data = data.get("data") if isinstance(data, dict) else None
-    return _run({**names, "id": headers.get("webhook-id"), "labels": _json(names.get("labels", "{}"))}, data)
+    labels = _json(names.get("labels", "{}"))
+    return _checked(_run({**names, "id": headers.get("webhook-id"), "labels": labels}, data))
+
+
+def _checked(run: Run) -> Run:
+    """The run, if its unsigned names fit the id that is signed. UnreadableError else."""
+    match = _ID.fullmatch(run.id)
+    if match is None:
+        is_right = (run.event == "alert" and "-alert-" in run.id) or (
+            run.event == "batch-end" and run.id.endswith("-batch-end")
+        )
+    else:
+        run_id, due_ms, index, end = match.groups()
+        due_at = run.due_at.timestamp() * 1_000
+        named = (run.run_id, round(due_at), run.batch_index, run.event)
+        is_right = named == (run_id, int(due_ms), int(index), "end" if end else "trigger")
+    if not is_right:
+        raise UnreadableError("sweephand-event, -run, -due or -batch-index does not fit webhook-id.")
+    return run
 
 
 def run_of_message(attribute: str, body: str) -> Run:

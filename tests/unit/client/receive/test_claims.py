@@ -29,9 +29,7 @@ def delivery(stack: Stack) -> Callable[..., Delivery]:
 
 
 def receiver_of(stack: Stack, store: Any = None, **options: Any) -> Receiver:
-    receiver = Receiver(store=store, **options)
-    receiver.use(stack.client)
-    return receiver
+    return Receiver(store=store, client=stack.client, **options)
 
 
 def answered(receiver: Receiver, delivery: Delivery) -> int:
