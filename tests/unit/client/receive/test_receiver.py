@@ -126,8 +126,12 @@ def test_an_error_is_the_answer_of_the_run_without_secrets(
     assert shown == "ConnectionError: postgres://[secret]@db refused [secret], [secret], [secret]"
 
 
-def test_an_error_of_any_text_is_the_answer(stack: Stack, receiver: Receiver) -> None:
+def test_an_error_of_any_text_is_the_answer(
+    stack: Stack, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The names of files may have bytes that are no UTF-8."""
+    # The processes of pytest-xdist cannot send such a text to each other.
+    monkeypatch.setattr(receiver.log, "disabled", True)
 
     @receiver.on("report")
     def report(_: Run) -> None:
