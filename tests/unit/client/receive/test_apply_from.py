@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.fakes.receivers_page import text_of
 from tests.unit.client.conftest import CommandLine
 
 PROGRAM = """
@@ -54,6 +55,16 @@ def test_a_job_that_is_declared_no_longer_is_deleted(sweephand: CommandLine, fol
     (folder / "myapp" / "jobs.py").write_text(PROGRAM.replace('@receiver.scheduled("@every', "#("), "utf-8")
     del sys.modules["myapp.jobs"]
     assert sweephand.ok(*source).out == "poll deleted\n1 deleted, 1 unchanged\n"
+
+
+def test_the_program_of_the_page_declares_its_job(sweephand: CommandLine, folder: Path) -> None:
+    (folder / "myapp" / "page.py").write_text(text_of(".scheduled("), "utf-8")
+    said = sweephand.ok("apply", "--from", "myapp.page:receiver", "--prune", SWEEPHAND_NAMESPACE=None).out
+    assert said == "nightly-backup created\n1 created, 0 unchanged\n"
+    assert (
+        sweephand.ok("job", "get", "nightly-backup", "-n", "billing", "--json").json["timezone"]
+        == "Europe/Paris"
+    )
 
 
 @pytest.mark.usefixtures("folder")
