@@ -121,10 +121,11 @@ _TOGETHER_MIN: Final = 2
 
 
 class JobToWrite(NamedTuple):
-    """One job of a call."""
+    """One job of a call. `traceparent` is the trace context of the call."""
 
     key: JobKey
     definition: Definition
+    traceparent: str | None = None
 
 
 #: What became of one job: the result of its write, or the error that Writer.put() would have raised.
@@ -202,7 +203,12 @@ class BulkWriter:
             try:
                 drafts.append(
                     writer.draft_new(
-                        each.key, each.definition, caller=caller, requested_at=requested_at, shard=shard
+                        each.key,
+                        each.definition,
+                        caller=caller,
+                        requested_at=requested_at,
+                        shard=shard,
+                        traceparent=each.traceparent,
                     )
                 )
             except InvalidError as error:
@@ -235,7 +241,13 @@ class BulkWriter:
 
 def _put(each: JobToWrite, writer: Writer, caller: str, requested_at: Instant) -> Written:
     try:
-        return writer.put(each.key, each.definition, caller=caller, requested_at=requested_at)
+        return writer.put(
+            each.key,
+            each.definition,
+            caller=caller,
+            requested_at=requested_at,
+            traceparent=each.traceparent,
+        )
     except SweephandError as error:
         return error
 

@@ -84,15 +84,17 @@ class Writer:
         requested_at: Instant,
         if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
+        traceparent: str | None = None,
     ) -> WriteResult:
         """Create or replace a job. An equal definition changes nothing, unless the job is completed.
 
         `if_match` are the revisions of which the job must have one. With `if_absent`, there must be no job.
         Relative times count from `requested_at`. A paused job stays paused. A job without `retry` gets that
-        of its namespace. Raises InvalidError for impossible times, for a policy, a secret or a default target
-        that does not exist, and for data over the namespace's limit. Raises QuotaError, PreconditionError,
-        and UnavailableError after 20 s. In each case nothing was committed. Raises StoreError, after which
-        the write may be committed. The caller may safely ask again.
+        of its namespace. `traceparent` is the trace context of the request. Raises InvalidError for
+        impossible times, for a policy, a secret or a default target that does not exist, and for data over
+        the namespace's limit. Raises QuotaError, PreconditionError, and UnavailableError after 20 s. In each
+        case nothing was committed. Raises StoreError, after which the write may be committed. The caller may
+        safely ask again.
         """
         definition = self._check.with_retry(key.namespace, definition)
         while True:
@@ -106,11 +108,14 @@ class Writer:
             if stored is not None and is_equal and not is_over(stored, requested_at):
                 return WriteResult(stored, "unchanged")
             if stored is None:
-                draft = self.draft_new(key, definition, caller=caller, requested_at=requested_at)
+                draft = self.draft_new(
+                    key, definition, caller=caller, requested_at=requested_at, traceparent=traceparent
+                )
             else:
                 self._check.check(key.namespace, definition, policy=stored.definition.policy)
                 token = self._ids.token()
                 draft = draft_replacement(stored, definition, token=token, who=caller, now=requested_at)
+                draft = draft.with_origin(traceparent)
             job = self._commit(draft, stored, over=found)
             if job is not None:
                 return WriteResult(job, "created" if stored is None else "replaced")
@@ -123,6 +128,7 @@ class Writer:
         caller: str,
         requested_at: Instant,
         shard: int | None = None,
+        traceparent: str | None = None,
     ) -> Draft:
         """The draft of a job that does not exist, in `shard` or in one drawn for it. Writes nothing.
 
@@ -133,9 +139,10 @@ class Writer:
         uid, token = self._ids.token(), self._ids.token()
         if shard is None:
             shard = shard_of(uid, self._shards())
-        return draft_creation(
+        draft = draft_creation(
             key, definition, uid=uid, token=token, shard=shard, who=caller, now=requested_at
         )
+        return draft.with_origin(traceparent)
 
     def patch(
         self,
@@ -145,6 +152,7 @@ class Writer:
         caller: str,
         requested_at: Instant,
         if_match: tuple[str, ...] | None = None,
+        traceparent: str | None = None,
     ) -> WriteResult:
         """Patch a job. If the definition stays equal, nothing changes, even if the job is completed.
 
@@ -165,7 +173,7 @@ class Writer:
             self._check.check(key.namespace, definition, stored.definition)
             token = self._ids.token()
             draft = draft_patch(stored, definition, token=token, who=caller, now=requested_at)
-            job = self._commits.commit(draft, stored, over=stored)
+            job = self._commits.commit(draft.with_origin(traceparent), stored, over=stored)
             if job is not None:
                 return WriteResult(job, "replaced")
 

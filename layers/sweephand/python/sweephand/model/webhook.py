@@ -20,6 +20,7 @@ _NOTIFICATIONS: Final[tuple[Event, ...]] = ("end", "batch-end", "alert")
 TEXT: Final = {"type": "string"}
 TIME: Final = {"type": "string", "format": "date-time"}
 WHOLE: Final = {"type": "integer", "minimum": 0}
+TRACEPARENT: Final = {"type": "string", "pattern": "^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$"}
 
 _SIGNATURE: Final = "v1a?,[A-Za-z0-9+/]+=*"
 
@@ -50,14 +51,14 @@ def values_of(facts: Iterable[Fact], source: object, event: Event) -> dict[str, 
 
 
 def object_of(facts: Iterable[Fact], event: Event, title: str, meaning: str) -> dict[str, Any]:
-    """The JSON Schema of an object that has all of these facts, in a request of the event."""
-    described = {each.name: each.schema_of(event) for each in facts if event in each.events}
+    """The JSON Schema of an object that has these facts, in a request of the event."""
+    of_event = [each for each in facts if event in each.events]
     return {
         "title": title,
         "type": "object",
         "description": meaning,
-        "properties": described,
-        "required": [*described],
+        "properties": {each.name: each.schema_of(event) for each in of_event},
+        "required": [each.name for each in of_event if not each.is_optional],
     }
 
 
@@ -135,6 +136,27 @@ NAMES: Final = (
         ("trigger",),
         is_optional=True,
     ),
+    Fact(
+        "labels",
+        {"type": "object", "additionalProperties": TEXT},
+        "The labels of the job, if it has some. The header is compact JSON.",
+        lambda attempt: attempt.labels or None,
+        is_optional=True,
+    ),
+    Fact(
+        "traceparent",
+        TRACEPARENT,
+        "The trace context of this attempt, if the request that asked for the trigger had one.",
+        lambda attempt: attempt.traceparent,
+        is_optional=True,
+    ),
+    Fact(
+        "traceOrigin",
+        TRACEPARENT,
+        "The trace context of that request, if this attempt links to it and does not continue its trace.",
+        lambda attempt: attempt.trace_origin,
+        is_optional=True,
+    ),
 )
 
 #: The attributes of a CloudEvent. Names of extensions have lower-case letters only.
@@ -163,6 +185,20 @@ EVENT_ATTRIBUTES: Final = (
         "1 for the first attempt.",
         lambda attempt: str(attempt.number),
     ),
+    Fact(
+        "traceparent",
+        TRACEPARENT,
+        "The same as the header `traceparent`.",
+        lambda attempt: attempt.traceparent,
+        is_optional=True,
+    ),
+    Fact(
+        "sweephandtraceorigin",
+        TRACEPARENT,
+        "The same as `sweephand-trace-origin`.",
+        lambda attempt: attempt.trace_origin,
+        is_optional=True,
+    ),
 )
 
 #: What the event of structured mode has beside its attributes and its `data`.
@@ -174,4 +210,6 @@ CONTENT_TYPE: Final = Fact(
 @cache
 def header_of(name: str) -> str:
     """The header that has the name of an attempt."""
+    if name == "traceparent":  # the standard's own (W3C Trace Context, 3.2.1)
+        return name
     return "sweephand-" + "".join(f"-{each.lower()}" if each.isupper() else each for each in name)

@@ -10,6 +10,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS, SETTLING_MS
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.job import Job
+from sweephand.model.trace import Origin
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports.clock import Clock
 from sweephand.ports.jobs import PayloadStore
@@ -111,7 +112,9 @@ class Attempts:
         self._allowed = namespaces.allowed
         self._clock = clock
 
-    def make(self, delivery: Delivery, run_token: str | None) -> AttemptMade | Delivery | None:
+    def make(
+        self, delivery: Delivery, run_token: str | None, origin: Origin | None
+    ) -> AttemptMade | Delivery | None:
         """Send the trigger to its job's target, by the latest definition of the job.
 
         If the trigger is no longer alive by the latest read, nothing is sent, and the delivery by that read
@@ -161,6 +164,8 @@ class Attempts:
                 within_ms=within_ms,
                 allowed=partial(self._allowed, message.trigger.key.namespace),
                 sends_once=permit is not None and permit.token is not None,
+                labels=job.definition.written.get("labels"),
+                origin=origin,
             )
             sent = self._send(attempt, delivery)
             answer, latest = sent.answer, sent.latest

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sweephand.access.authentication import run_token
 from sweephand.base.instants import Instant
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
+from sweephand.model.job import Job
 from sweephand.model.run import Run, State
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports.clock import Clock, Ids
@@ -26,9 +27,12 @@ class Claims:
         #: The owners of claims that were taken over from crashed invocations, with a token that was sent.
         self._taken_over: set[str] = set()
 
-    def run_of(self, message: TriggerMessage, expires_at: Instant, *, is_claimed: bool = True) -> Run:
+    def run_of(
+        self, message: TriggerMessage, expires_at: Instant, job: Job | None, *, is_claimed: bool = True
+    ) -> Run:
         """The run of an attempt that is about to be made. It has no `claimed_until` if it needs no claim."""
         trigger = message.trigger
+        of_job = None if job is None else job.origin
         return Run(
             key=trigger.key,
             uid=trigger.uid,
@@ -48,6 +52,7 @@ class Claims:
             payload=message.payload,
             last_failure=message.last_failure,
             batch=trigger.batch,
+            origin=of_job if trigger.demand is None else trigger.demand.origin,
         )
 
     def claim(self, run: Run, *, is_async: bool, permit: "Permit | None") -> tuple[Run, Run | None]:

@@ -78,6 +78,7 @@ _RESERVED: Final = frozenset(
         "keep-alive",
         "proxy",
         "te",
+        "traceparent",
         "trailer",
         "transfer-encoding",
         "upgrade",

@@ -120,7 +120,10 @@ def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
     names = values_of(NAMES, attempt, attempt.event)
     found = values_of(SIGNED_HEADERS, signed, attempt.event)
     found |= {header_of(name): value for name, value in names.items()}
-    return {name: str(value) for name, value in found.items()}
+    return {
+        name: json.dumps(value, separators=(",", ":")) if isinstance(value, Mapping) else str(value)
+        for name, value in found.items()
+    }
 
 
 def signatures(secrets: Sequence[str], trigger_id: str, sent_at: Instant, body: bytes) -> str:

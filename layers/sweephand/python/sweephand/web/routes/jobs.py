@@ -16,6 +16,7 @@ from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.model.job import Job
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
+    TRACEPARENT,
     Accepts,
     NoQuery,
     Operation,
@@ -136,7 +137,7 @@ def _read_patch(document: Mapping[str, Any], services: Services, requested_at: I
     tag="Jobs",
     access="write",
     accepts=Accepts(JobRequest, EXAMPLES, read_definition, limit="bodyBytesMax"),
-    headers=IF_MATCH | _ABSENT,
+    headers=IF_MATCH | _ABSENT | TRACEPARENT,
     returns={
         200: Returns("The job was replaced, or did not change", JobResponse, ETAG),
         201: Returns("The job was created", JobResponse, ETAG),
@@ -156,6 +157,7 @@ def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
         requested_at=request.requested_at,
         if_match=parse_if_match(request.headers),
         if_absent=requires_absence(request.headers),
+        traceparent=request.traceparent,
     )
     return job_reply(request, written.job, 201 if written.outcome == "created" else 200)
 
@@ -247,7 +249,7 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
         types=("application/merge-patch+json", "application/json"),
         limit="bodyBytesMax",
     ),
-    headers=IF_MATCH,
+    headers=IF_MATCH | TRACEPARENT,
     returns={200: Returns("The job as it is now", JobResponse, ETAG)},
     problems=(404, 412, 503),
 )
@@ -266,6 +268,7 @@ def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
         caller=request.caller.key_id,
         requested_at=request.requested_at,
         if_match=parse_if_match(request.headers),
+        traceparent=request.traceparent,
     )
     return job_reply(request, written.job)
 

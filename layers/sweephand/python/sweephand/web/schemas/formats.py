@@ -33,6 +33,7 @@ _TAG: Final = r'(?:W/)?"[!#-~]*"'
 HEADERS: Final[dict[str, dict[str, Any]]] = {
     "If-Match": {"type": "string", "pattern": rf"^(?:\*|{_TAG}(?:, ?{_TAG})*)$"},
     "If-None-Match": {"type": "string", "enum": ["*"]},
+    "traceparent": {"type": "string"},
 }
 _DUE: Final = "(?:0|[1-9][0-9]{0,14})"
 _NUMBERS: Final = f"{_DUE}-(?:0|[1-9][0-9]{{0,6}})"
