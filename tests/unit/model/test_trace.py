@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweephand.model.trace import Origin, link_of, read_traceparent, trace_id_of, traceparent_of
+from sweephand.model.trace import Origin, context_of, read_traceparent, trace_id_of
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 SENT = f"00-{TRACE}-{SPAN}-01"
@@ -77,10 +77,11 @@ def test_any_text_is_ignored_or_read_as_a_header_of_version_00(header: str) -> N
 
 
 def test_the_first_attempt_of_a_single_trigger_is_a_child() -> None:
-    version, trace, span, flags = traceparent_of(PARENT, "uid-1-0", 1).split("-")
+    context = context_of(PARENT, "uid-1-0", 1)
+    version, trace, span, flags = str(context.traceparent).split("-")
     assert (version, trace, flags) == ("00", TRACE, "01")
     assert span != SPAN
-    assert link_of(PARENT, 1) is None
+    assert context.link is None
 
 
 @pytest.mark.parametrize(
@@ -89,10 +90,15 @@ def test_the_first_attempt_of_a_single_trigger_is_a_child() -> None:
 @pytest.mark.parametrize("flags", ["00", "01"])
 def test_other_attempts_begin_a_trace_and_link_to_the_origin(origin: Origin, number: int, flags: str) -> None:
     origin = origin._replace(traceparent=f"00-{TRACE}-{SPAN}-{flags}")
-    made = traceparent_of(origin, "uid-1-0", number)
-    assert trace_id_of(made) != TRACE
-    assert made.endswith(f"-{flags}")
-    assert link_of(origin, number) == origin.traceparent
+    made, link = context_of(origin, "uid-1-0", number)
+    assert trace_id_of(str(made)) != TRACE
+    assert str(made).endswith(f"-{flags}")
+    assert link == origin.traceparent
+
+
+@pytest.mark.parametrize(("origin", "number"), [(None, 1), (PARENT, 0)])
+def test_without_an_origin_or_an_attempt_there_is_no_context(origin: Origin | None, number: int) -> None:
+    assert context_of(origin, "uid-1-0", number) == (None, None)
 
 
 @given(
@@ -101,12 +107,12 @@ def test_other_attempts_begin_a_trace_and_link_to_the_origin(origin: Origin, num
     number=st.integers(1, 10**6),
 )
 def test_every_context_that_is_sent_is_valid(origin: Origin, name: str, number: int) -> None:
-    made = traceparent_of(origin, name, number)
+    made = str(context_of(origin, name, number).traceparent)
     assert read_traceparent(made) == made
     assert re.fullmatch("00-[0-9a-f]{32}-[0-9a-f]{16}-01", made)
 
 
 def test_each_attempt_at_each_trigger_has_ids_of_its_own() -> None:
     names = (f"uid-{due}-{index}" for due, index in product(range(30), range(30)))
-    made = [traceparent_of(Origin(SENT), *each) for each in product(names, range(1, 4))]
+    made = [str(context_of(Origin(SENT), *each).traceparent) for each in product(names, range(1, 4))]
     assert len({trace_id_of(each) for each in made}) == len({each[36:52] for each in made}) == len(made)

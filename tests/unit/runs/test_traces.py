@@ -34,10 +34,10 @@ ONCE: list[dict[str, Any]] = [
 
 def is_child(attempt: Attempt) -> bool:
     """Whether an attempt continues the trace of SENT. Asserts that it links to it otherwise."""
-    assert attempt.traceparent is not None
-    assert attempt.traceparent != SENT
-    continues = trace_id_of(attempt.traceparent) == TRACE
-    assert attempt.trace_origin == (None if continues else SENT)
+    assert attempt.context.traceparent is not None
+    assert attempt.context.traceparent != SENT
+    continues = trace_id_of(attempt.context.traceparent) == TRACE
+    assert attempt.context.link == (None if continues else SENT)
     return continues
 
 
@@ -58,17 +58,17 @@ def test_the_first_attempt_of_a_job_that_fires_once_is_a_child_and_later_ones_li
     answers(world, FAILED, FAILED)
     world.run_until(NOON + HOUR)
     assert children(world) == [True, False, False]
-    assert len({each.traceparent for each in world.consumers.attempts}) == 3
+    assert len({each.context.traceparent for each in world.consumers.attempts}) == 3
     (run,) = runs(world)
-    assert run.traceparent == world.consumers.attempts[-1].traceparent
-    assert run.trace_origin == SENT
+    assert run.context.traceparent == world.consumers.attempts[-1].context.traceparent
+    assert run.context.link == SENT
 
 
 def test_every_fire_of_a_recurring_job_links(world: World) -> None:
     world.put(schedule="@every 20s", traceparent=SENT)
     world.run_until(NOON + MINUTE + 1)
     assert children(world) == [False] * 3
-    assert len({trace_id_of(str(each.traceparent)) for each in world.consumers.attempts}) == 3
+    assert len({trace_id_of(str(each.context.traceparent)) for each in world.consumers.attempts}) == 3
 
 
 def test_a_job_that_was_written_without_a_context_sends_none(world: World) -> None:
@@ -76,8 +76,8 @@ def test_a_job_that_was_written_without_a_context_sends_none(world: World) -> No
     answers(world, FAILED)
     world.run_until(NOON + HOUR)
     attempts = world.consumers.attempts
-    assert [(each.traceparent, each.trace_origin) for each in attempts] == [(None, None)] * 3
-    assert (run_of(world).traceparent, run_of(world).trace_origin) == (None, None)
+    assert [(each.context.traceparent, each.context.link) for each in attempts] == [(None, None)] * 3
+    assert (run_of(world).context.traceparent, run_of(world).context.link) == (None, None)
 
 
 def test_both_copies_of_an_attempt_have_the_same_context(world: World) -> None:
@@ -85,7 +85,7 @@ def test_both_copies_of_an_attempt_have_the_same_context(world: World) -> None:
     handle(world, message)
     handle(world, message)
     first, second = world.consumers.attempts
-    assert first.traceparent == second.traceparent
+    assert first.context.traceparent == second.context.traceparent
 
 
 def test_an_equal_definition_keeps_the_origin_and_the_revision(world: World) -> None:
@@ -130,14 +130,14 @@ def test_a_trigger_by_hand_has_the_context_of_its_own_request(world: World) -> N
     world.run_until(NOON + MINUTE)
     assert children(world) == [True, False]
     (run,) = runs(world)
-    assert run.traceparent == world.consumers.attempts[-1].traceparent
+    assert run.context.traceparent == world.consumers.attempts[-1].context.traceparent
 
 
 def test_a_trigger_by_hand_without_a_context_has_none_of_its_job(world: World) -> None:
     world.put(schedule="@daily", traceparent=SENT)
     world.trigger()
     world.run_until(NOON + MINUTE)
-    assert [each.traceparent for each in world.consumers.attempts] == [None]
+    assert [each.context.traceparent for each in world.consumers.attempts] == [None]
 
 
 def test_a_redriven_run_keeps_the_origin_of_its_trigger(world: World) -> None:
@@ -172,10 +172,10 @@ def test_the_notification_of_an_end_continues_the_trace_of_the_last_attempt(worl
     world.run_until(NOON + 10 * MINUTE)
     _, last, told, again = world.consumers.attempts
     assert [told.event, again.event] == ["end", "end"]
-    assert trace_id_of(str(told.traceparent)) == trace_id_of(str(last.traceparent)) != TRACE
-    assert told.traceparent != last.traceparent
-    assert told.trace_origin is None
-    assert again.trace_origin == last.traceparent
+    assert trace_id_of(str(told.context.traceparent)) == trace_id_of(str(last.context.traceparent)) != TRACE
+    assert told.context.traceparent != last.context.traceparent
+    assert told.context.link is None
+    assert again.context.link == last.context.traceparent
 
 
 def test_a_chain_of_single_triggers_is_one_trace(world: World) -> None:
@@ -193,7 +193,7 @@ def test_a_batch_in_a_chain_links_to_the_attempt_before(world: World) -> None:
     world.run_until(NOON + MINUTE)
     first, *batch = world.consumers.attempts
     assert is_child(first)
-    assert [each.trace_origin for each in batch] == [first.traceparent] * 2
+    assert [each.context.link for each in batch] == [first.context.traceparent] * 2
 
 
 def test_an_alert_has_the_origin_of_the_job(world: World) -> None:
@@ -208,9 +208,9 @@ def test_an_alert_has_the_origin_of_the_job(world: World) -> None:
 def test_an_accepted_run_shows_its_context_until_it_is_over(world: World) -> None:
     worker = running(world, traceparent=SENT, onComplete=TOLD)
     (attempt,) = world.consumers.attempts
-    assert run_of(world).traceparent == attempt.traceparent
+    assert run_of(world).context.traceparent == attempt.context.traceparent
     worker.complete()
-    assert run_of(world).traceparent == attempt.traceparent
+    assert run_of(world).context.traceparent == attempt.context.traceparent
     answers(world)
     world.run_until(NOON + MINUTE)
     assert children(world) == [True, True]
@@ -220,7 +220,10 @@ def test_the_outcome_of_an_attempt_has_its_context_for_the_log(world: World) -> 
     message = due(world, traceparent=SENT)
     answers(world, FAILED)
     outcome = handle(world, message)
-    assert (outcome.name, outcome.traceparent) == ("retrying", world.consumers.attempts[0].traceparent)
+    assert (outcome.name, outcome.traceparent) == (
+        "retrying",
+        world.consumers.attempts[0].context.traceparent,
+    )
 
 
 def test_only_the_items_of_a_job_with_a_context_are_longer_and_its_messages_are_not() -> None:

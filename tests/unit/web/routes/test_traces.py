@@ -29,7 +29,7 @@ REQUESTS: list[tuple[str, str, Any]] = [
 def contexts(client: Client) -> list[tuple[str | None, str | None]]:
     """What each attempt of the next minute sends."""
     client.world.run_until(NOON + 60_000)
-    return [(each.traceparent, each.trace_origin) for each in client.world.consumers.attempts]
+    return [(each.context.traceparent, each.context.link) for each in client.world.consumers.attempts]
 
 
 @pytest.mark.parametrize(("method", "url", "body"), REQUESTS)
@@ -81,12 +81,12 @@ def test_a_run_shows_the_context_of_its_latest_attempt(client: Client) -> None:
     answers(client.world, FAILED)
     client.world.run_until(NOON + 1_000)
     run = client.send("GET", f"{URL}/runs/{made}").json
-    first = client.world.consumers.attempts[0].traceparent
+    first = client.world.consumers.attempts[0].context.traceparent
     assert (run["traceparent"], "traceOrigin" in run) == (first, False)
     client.world.run_until(NOON + 60_000)
     (run,) = client.send("GET", f"{URL}/runs").json["items"]
     _, second = client.world.consumers.attempts
-    assert (run["traceparent"], run["traceOrigin"]) == (second.traceparent, SENT)
+    assert (run["traceparent"], run["traceOrigin"]) == (second.context.traceparent, SENT)
 
 
 def test_a_run_without_a_context_has_no_field_for_one(client: Client) -> None:

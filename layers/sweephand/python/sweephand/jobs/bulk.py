@@ -201,16 +201,10 @@ class BulkWriter:
             if each.key in stored:
                 continue
             try:
-                drafts.append(
-                    writer.draft_new(
-                        each.key,
-                        each.definition,
-                        caller=caller,
-                        requested_at=requested_at,
-                        shard=shard,
-                        traceparent=each.traceparent,
-                    )
+                draft = writer.draft_new(
+                    each.key, each.definition, caller=caller, requested_at=requested_at, shard=shard
                 )
+                drafts.append(draft.with_origin(each.traceparent))
             except InvalidError as error:
                 results[each.key] = error
         for draft, written in zip(drafts, self._create_drafts(drafts), strict=True):
@@ -241,13 +235,8 @@ class BulkWriter:
 
 def _put(each: JobToWrite, writer: Writer, caller: str, requested_at: Instant) -> Written:
     try:
-        return writer.put(
-            each.key,
-            each.definition,
-            caller=caller,
-            requested_at=requested_at,
-            traceparent=each.traceparent,
-        )
+        key, definition, traceparent = each
+        return writer.put(key, definition, caller=caller, requested_at=requested_at, traceparent=traceparent)
     except SweephandError as error:
         return error
 

@@ -90,13 +90,7 @@ class OnDemand:
         return trigger
 
     def backfill(
-        self,
-        key: JobKey,
-        *,
-        since: Instant,
-        until: Instant,
-        requested_at: Instant,
-        traceparent: str | None = None,
+        self, key: JobKey, *, since: Instant, until: Instant, requested_at: Instant, traceparent: str | None
     ) -> Backfilled:
         """Make the triggers that the job's schedule has from `since` on and before `until`.
 

@@ -108,15 +108,12 @@ class Writer:
             if stored is not None and is_equal and not is_over(stored, requested_at):
                 return WriteResult(stored, "unchanged")
             if stored is None:
-                draft = self.draft_new(
-                    key, definition, caller=caller, requested_at=requested_at, traceparent=traceparent
-                )
+                draft = self.draft_new(key, definition, caller=caller, requested_at=requested_at)
             else:
                 self._check.check(key.namespace, definition, policy=stored.definition.policy)
                 token = self._ids.token()
                 draft = draft_replacement(stored, definition, token=token, who=caller, now=requested_at)
-                draft = draft.with_origin(traceparent)
-            job = self._commit(draft, stored, over=found)
+            job = self._commit(draft.with_origin(traceparent), stored, over=found)
             if job is not None:
                 return WriteResult(job, "created" if stored is None else "replaced")
 
@@ -128,7 +125,6 @@ class Writer:
         caller: str,
         requested_at: Instant,
         shard: int | None = None,
-        traceparent: str | None = None,
     ) -> Draft:
         """The draft of a job that does not exist, in `shard` or in one drawn for it. Writes nothing.
 
@@ -139,10 +135,9 @@ class Writer:
         uid, token = self._ids.token(), self._ids.token()
         if shard is None:
             shard = shard_of(uid, self._shards())
-        draft = draft_creation(
+        return draft_creation(
             key, definition, uid=uid, token=token, shard=shard, who=caller, now=requested_at
         )
-        return draft.with_origin(traceparent)
 
     def patch(
         self,

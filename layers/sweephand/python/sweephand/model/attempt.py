@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from sweephand.base.concurrency import always
 from sweephand.base.instants import Instant
-from sweephand.model.trace import Origin, link_of, traceparent_of
+from sweephand.model.trace import Context, Origin, context_of
 from sweephand.model.trigger import Trigger, batch_end_id, end_id
 from sweephand.model.watch import Alert, alert_id
 
@@ -77,14 +77,9 @@ class Attempt(NamedTuple):
         return self.trigger.id if self.ended_after is None else end_id(self.trigger, self.ended_after)
 
     @property
-    def traceparent(self) -> str | None:
+    def context(self) -> Context:
         """The trace context that the attempt sends."""
-        return None if self.origin is None else traceparent_of(self.origin, self.id, self.number)
-
-    @property
-    def trace_origin(self) -> str | None:
-        """The trace context to which that one links; None for a child."""
-        return None if self.origin is None else link_of(self.origin, self.number)
+        return context_of(self.origin, self.id, self.number)
 
     @property
     def event(self) -> Event:

@@ -10,7 +10,7 @@ from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PermitName
 from sweephand.model.run_id import Demand, RunName
-from sweephand.model.trace import Origin, link_of, traceparent_of
+from sweephand.model.trace import Context, Origin, context_of
 from sweephand.model.trigger import BatchPlace, Failure, Redrive, Trigger, TriggerMessage
 
 #: The stored states. `claimed`: a delivery function has claimed the attempt. `running`: the consumer accepted
@@ -155,16 +155,9 @@ class Run:
         return f"{self.uid}-{self.run_id}"
 
     @property
-    def traceparent(self) -> str | None:
-        """The trace context that its latest attempt sent; None if it had none."""
-        if self.origin is None or not self.attempts:
-            return None
-        return traceparent_of(self.origin, self.trigger_id, self.attempts)
-
-    @property
-    def trace_origin(self) -> str | None:
-        """The trace context to which its latest attempt links; None if it links to none."""
-        return None if self.origin is None or not self.attempts else link_of(self.origin, self.attempts)
+    def context(self) -> Context:
+        """The trace context that its latest attempt sent."""
+        return context_of(self.origin, self.trigger_id, self.attempts)
 
     @property
     def is_over(self) -> bool:

@@ -39,28 +39,30 @@ def read_traceparent(header: str | None) -> str | None:
     return f"00-{trace_id}-{span_id}-{int(flags, 16) & _SAMPLED:02x}"
 
 
-def traceparent_of(origin: Origin, name: str, number: int) -> str:
-    """The traceparent of that attempt at what has this name, such as a trigger.
+class Context(NamedTuple):
+    """What an attempt sends: its traceparent, and that of its origin if it links to it."""
+
+    traceparent: str | None = None
+    link: str | None = None
+
+
+def context_of(origin: Origin | None, name: str, number: int) -> Context:
+    """The context of that attempt at what has this name, such as a trigger. The first attempt has number 1.
 
     It is a child of the origin, or begins a trace that is sampled as the origin is.
     """
+    if origin is None or not number:
+        return Context()
     digest = sha256(f"{name} {number}".encode()).digest()
-    trace_id = origin.traceparent[_TRACE_ID] if _continues(origin, number) else _id_of(digest[:16])
-    return f"00-{trace_id}-{_id_of(digest[16:24])}-{origin.traceparent[_FLAGS]}"
-
-
-def link_of(origin: Origin, number: int) -> str | None:
-    """The traceparent to which that attempt links; None for a child."""
-    return None if _continues(origin, number) else origin.traceparent
+    span_id, flags = _id_of(digest[16:24]), origin.traceparent[_FLAGS]
+    if origin.is_parent and number == 1:
+        return Context(f"00-{origin.traceparent[_TRACE_ID]}-{span_id}-{flags}")
+    return Context(f"00-{_id_of(digest[:16])}-{span_id}-{flags}", origin.traceparent)
 
 
 def trace_id_of(traceparent: str) -> str:
     """The id of its trace."""
     return traceparent[_TRACE_ID]
-
-
-def _continues(origin: Origin, number: int) -> bool:
-    return origin.is_parent and number == 1
 
 
 def _id_of(digest: bytes) -> str:

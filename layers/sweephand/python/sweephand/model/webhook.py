@@ -20,7 +20,6 @@ _NOTIFICATIONS: Final[tuple[Event, ...]] = ("end", "batch-end", "alert")
 TEXT: Final = {"type": "string"}
 TIME: Final = {"type": "string", "format": "date-time"}
 WHOLE: Final = {"type": "integer", "minimum": 0}
-TRACEPARENT: Final = {"type": "string", "pattern": "^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$"}
 
 _SIGNATURE: Final = "v1a?,[A-Za-z0-9+/]+=*"
 
@@ -95,6 +94,22 @@ SIGNED_HEADERS: Final = (
     ),
 )
 
+_CONTEXT: Final = {"type": "string", "pattern": "^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$"}
+_TRACEPARENT: Final = Fact(
+    "traceparent",
+    _CONTEXT,
+    "The trace context of this attempt, if the request that asked for the trigger had one.",
+    lambda attempt: attempt.context.traceparent,
+    is_optional=True,
+)
+_TRACE_ORIGIN: Final = Fact(
+    "traceOrigin",
+    _CONTEXT,
+    "The trace context of that request, if this attempt links to it and does not continue its trace.",
+    lambda attempt: attempt.context.link,
+    is_optional=True,
+)
+
 #: What names an attempt. A message has these names beside its `id`, and HTTP has a header for each.
 NAMES: Final = (
     Fact("namespace", TEXT, "The namespace of the job.", lambda attempt: attempt.trigger.key.namespace),
@@ -143,20 +158,8 @@ NAMES: Final = (
         lambda attempt: attempt.labels or None,
         is_optional=True,
     ),
-    Fact(
-        "traceparent",
-        TRACEPARENT,
-        "The trace context of this attempt, if the request that asked for the trigger had one.",
-        lambda attempt: attempt.traceparent,
-        is_optional=True,
-    ),
-    Fact(
-        "traceOrigin",
-        TRACEPARENT,
-        "The trace context of that request, if this attempt links to it and does not continue its trace.",
-        lambda attempt: attempt.trace_origin,
-        is_optional=True,
-    ),
+    _TRACEPARENT,
+    _TRACE_ORIGIN,
 )
 
 #: The attributes of a CloudEvent. Names of extensions have lower-case letters only.
@@ -185,20 +188,8 @@ EVENT_ATTRIBUTES: Final = (
         "1 for the first attempt.",
         lambda attempt: str(attempt.number),
     ),
-    Fact(
-        "traceparent",
-        TRACEPARENT,
-        "The same as the header `traceparent`.",
-        lambda attempt: attempt.traceparent,
-        is_optional=True,
-    ),
-    Fact(
-        "sweephandtraceorigin",
-        TRACEPARENT,
-        "The same as `sweephand-trace-origin`.",
-        lambda attempt: attempt.trace_origin,
-        is_optional=True,
-    ),
+    _TRACEPARENT,
+    _TRACE_ORIGIN._replace(name="sweephandtraceorigin"),
 )
 
 #: What the event of structured mode has beside its attributes and its `data`.

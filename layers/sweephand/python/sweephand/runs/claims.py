@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from sweephand.access.authentication import run_token
 from sweephand.base.instants import Instant
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
-from sweephand.model.job import Job
 from sweephand.model.run import Run, State
+from sweephand.model.trace import Origin
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.runs import RunStore
@@ -28,11 +28,13 @@ class Claims:
         self._taken_over: set[str] = set()
 
     def run_of(
-        self, message: TriggerMessage, expires_at: Instant, job: Job | None, *, is_claimed: bool = True
+        self, message: TriggerMessage, expires_at: Instant, origin: Origin | None, *, is_claimed: bool = True
     ) -> Run:
-        """The run of an attempt that is about to be made. It has no `claimed_until` if it needs no claim."""
+        """The run of an attempt that is about to be made. It has no `claimed_until` if it needs no claim.
+
+        `origin` is that of the job. A trigger on demand has one of its own.
+        """
         trigger = message.trigger
-        of_job = None if job is None else job.origin
         return Run(
             key=trigger.key,
             uid=trigger.uid,
@@ -52,7 +54,7 @@ class Claims:
             payload=message.payload,
             last_failure=message.last_failure,
             batch=trigger.batch,
-            origin=of_job if trigger.demand is None else trigger.demand.origin,
+            origin=origin if trigger.demand is None else trigger.demand.origin,
         )
 
     def claim(self, run: Run, *, is_async: bool, permit: "Permit | None") -> tuple[Run, Run | None]:

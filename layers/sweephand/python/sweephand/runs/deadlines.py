@@ -175,7 +175,7 @@ class Deadlines:
         if seen.permit is not None:
             self._rare().gates.end_run(seen.key, seen.permit)
         name = outcome_of_failure(failed.state)
-        return Outcome(name, ended=mark_of(written), traceparent=seen.traceparent)
+        return Outcome(name, ended=mark_of(written), traceparent=seen.context.traceparent)
 
 
 def _failure_of(run: Run) -> Answer:

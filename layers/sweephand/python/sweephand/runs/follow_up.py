@@ -80,7 +80,7 @@ class FollowUp:
                 if failed.is_over:
                     self._expiry.ended(job)
                 outcome = outcome_of_failure(failed.state)
-        traceparent = None if run.origin is None else run.traceparent
+        traceparent = None if run.origin is None else run.context.traceparent
         return Outcome(outcome, own_lateness_ms(message), mark_of(ended), traceparent=traceparent)
 
     def _ended_elsewhere(self, run: Run) -> Run | None:

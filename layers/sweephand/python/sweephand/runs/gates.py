@@ -160,7 +160,7 @@ class Gates:
         now = self._clock.now()
         self._retention.note_late_run(job, message.trigger.due_at, message.first_attempt_at or now)
         expires_at = now + definition.history_retention_ms
-        run = self._claims.run_of(message, expires_at, job, is_claimed=is_claimed)
+        run = self._claims.run_of(message, expires_at, job.origin, is_claimed=is_claimed)
         if not is_claimed:
             return run
         run = started(run, message, self._clock.now())

@@ -129,8 +129,8 @@ class TargetType:
 
     def data_room(self, labels: Mapping[str, str]) -> int:
         """How many bytes of data a target takes, if the job has these labels."""
-        has_both = labels and self.data_bytes_max < DATA_BYTES_MAX
-        return self.data_bytes_max - (labels_bytes(labels) if has_both else 0)
+        sends_apart = not labels or self.data_bytes_max == DATA_BYTES_MAX
+        return self.data_bytes_max - (0 if sends_apart else labels_bytes(labels))
 
     @property
     def field_names(self) -> tuple[str, ...]:

@@ -242,12 +242,6 @@ _IF_NONE_MATCH_RULE: Final = (
 )
 
 
-#: The header of calls that make triggers.
-TRACEPARENT: Final = {
-    "traceparent": "The caller's trace context (W3C Trace Context). Deliveries continue it or link to it. A "
-    "header that is not valid is ignored."
-}
-
 #: The headers by which a caller makes a write depend on the stored job.
 _PRECONDITIONS: Final = ("If-Match", "If-None-Match")
 

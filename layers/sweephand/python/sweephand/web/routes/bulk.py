@@ -16,18 +16,9 @@ from sweephand.jobs.read import Filter
 from sweephand.model.definition import Definition
 from sweephand.model.job import JobKey
 from sweephand.web.http import cursor, json_text, problems
-from sweephand.web.http.operation import (
-    TRACEPARENT,
-    Accepts,
-    NoQuery,
-    Operation,
-    Reply,
-    Request,
-    Returns,
-    Services,
-)
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.http.problems import ProblemResponse
-from sweephand.web.routes.jobs import EXAMPLES
+from sweephand.web.routes.jobs import EXAMPLES, TRACEPARENT
 from sweephand.web.routes.pause import PauseRequest, ResumeRequest
 from sweephand.web.schemas.formats import (
     CURSOR_MEANING,

@@ -16,7 +16,6 @@ from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.model.job import Job
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
-    TRACEPARENT,
     Accepts,
     NoQuery,
     Operation,
@@ -102,6 +101,11 @@ EXAMPLES: Final[Mapping[str, Any]] = {
 ETAG: Final = {"ETag": "The revision of the job, in double quotes."}
 IF_MATCH: Final = {
     "If-Match": "An ETag: the call writes only if the job has this revision. `*`: only if the job exists."
+}
+#: The header of calls that make triggers.
+TRACEPARENT: Final = {
+    "traceparent": "The caller's trace context (W3C Trace Context). Deliveries continue it or link to it. A "
+    "header that is not valid is ignored."
 }
 _ABSENT: Final = {"If-None-Match": "`*`: the call writes the job only if it does not exist."}
 JOB_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}"

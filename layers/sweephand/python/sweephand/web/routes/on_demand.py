@@ -14,17 +14,8 @@ from sweephand.model.definition import Definition, Payload
 from sweephand.model.run_id import batch_id
 from sweephand.targets.reach import EVERY_QUEUE
 from sweephand.targets.registry import data_violations, stands_for_default, target_violations
-from sweephand.web.http.operation import (
-    TRACEPARENT,
-    Accepts,
-    NoQuery,
-    Operation,
-    Reply,
-    Request,
-    Returns,
-    Services,
-)
-from sweephand.web.routes.jobs import JOB_PATH
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
+from sweephand.web.routes.jobs import JOB_PATH, TRACEPARENT
 from sweephand.web.schemas.formats import Moment, Time, about
 from sweephand.web.schemas.job_requests import read_payload
 from sweephand.web.schemas.shapes import RequestBody, read_as
@@ -181,8 +172,5 @@ def _check_data(services: Services, namespace: str, payload: Payload | None, def
     found = target_violations(target, has_data=True, reach=reach)
     if found:
         raise InvalidError([Violation("/data", found[0].detail)])
-    if payload is None:
-        return
-    too_much = data_violations(target, payload.size, definition.labels)
-    if too_much:
+    if payload is not None and (too_much := data_violations(target, payload.size, definition.labels)):
         raise InvalidError(too_much)

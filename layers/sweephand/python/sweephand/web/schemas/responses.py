@@ -118,10 +118,11 @@ def run_response(run: Run) -> RunResponse:
         response["lastFailure"] = {"attempt": attempt, "reason": reason, "responseCode": code}
     if run.result is not None:
         response["result"] = json_text.raw(run.result)
-    if run.traceparent is not None:
-        response["traceparent"] = run.traceparent
-    if run.trace_origin is not None:
-        response["traceOrigin"] = run.trace_origin
+    traceparent, link = run.context
+    if traceparent is not None:
+        response["traceparent"] = traceparent
+    if link is not None:
+        response["traceOrigin"] = link
     return response
 
 
