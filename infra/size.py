@@ -79,11 +79,11 @@ CEILINGS: Final = {
     # Generated clients, webhooks and the schema of a file of jobs are compared with the code: 310.
     # Rehearsals, and their comparison with the engine: 540.
     # Sentences and paragraphs of pages are measured as those of docstrings are: 40. Ceilings count words: 6.
-    # Trace contexts and labels are followed from each request to each target: 600.
+    # Trace contexts and labels are followed from each request to each target: 620.
     # Examples in three ways send the same requests, and are tabs on the site: 110.
     # Receivers in four frameworks, with four stores: 760. Their examples, served to both kinds of stack: 250.
     # Their claims, secrets and heartbeats in trouble: 485.
-    "tests": Size(lines=87_210, modules=769, inner_imports=1),
+    "tests": Size(lines=87_850, modules=773, inner_imports=1),
 }
 
 

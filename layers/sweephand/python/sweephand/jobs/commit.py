@@ -48,9 +48,8 @@ class Draft:
 
     def with_origin(self, traceparent: str | None) -> "Draft":
         """The draft of a request with that trace context, which continues for a job that fires once."""
-        job = self.job
-        origin = None if traceparent is None else Origin(traceparent, job.series.is_single)
-        return self if origin == job.origin else replace(self, job=replace(job, origin=origin))
+        origin = None if traceparent is None else Origin(traceparent, self.job.series.is_single)
+        return self if origin == self.job.origin else replace(self, job=replace(self.job, origin=origin))
 
 
 class Commits:

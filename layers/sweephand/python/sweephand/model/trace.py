@@ -13,9 +13,6 @@ _TRACEPARENT: Final = (
     r"(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?"
 )
 
-#: The one flag of version 00: whether the caller may have recorded its trace (3.2.2.5).
-_SAMPLED: Final = 0x01
-
 _TRACE_ID: Final = slice(3, 35)
 _FLAGS: Final = slice(53, 55)
 
@@ -36,7 +33,8 @@ def read_traceparent(header: str | None) -> str | None:
     if found is None:
         return None
     trace_id, span_id, flags = found.groups()
-    return f"00-{trace_id}-{span_id}-{int(flags, 16) & _SAMPLED:02x}"
+    # The one flag of version 00 is the last bit: whether the caller may have recorded its trace (3.2.2.5).
+    return f"00-{trace_id}-{span_id}-{int(flags, 16) % 2:02x}"
 
 
 class Context(NamedTuple):

@@ -40,11 +40,12 @@ from sweephand.schedules import Occurrence, Series
 
 KEY: Final = Layout(JobKey, Field("namespace", "ns", NAME), Field("name", "job", NAME))
 
-TRACEPARENT: Final = Form(
-    "a traceparent of version 00",
-    lambda value: isinstance(value, str) and read_traceparent(value) == value,
-    "text",
-)
+
+def _is_traceparent(stored: Any) -> bool:
+    return isinstance(stored, str) and read_traceparent(stored) == stored
+
+
+TRACEPARENT: Final = Form("a traceparent of version 00", _is_traceparent, "text")
 
 ORIGIN: Final = Layout(
     Origin, Field("traceparent", "t", TRACEPARENT), Field("is_parent", "p", TRUTH, default=False)

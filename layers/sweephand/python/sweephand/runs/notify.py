@@ -238,10 +238,8 @@ def _origin_of(message: NotifyMessage, job: Job | None) -> Origin | None:
     """
     if message.batch_end is None and message.alert is None:
         return None if message.traceparent is None else Origin(message.traceparent, is_parent=True)
-    demand = message.trigger.demand
-    if demand is not None:
-        return demand.origin
-    return None if job is None else job.origin
+    asked = message.trigger.demand or job
+    return None if asked is None else asked.origin
 
 
 def _end_of_run(message: NotifyMessage, recorded: Run | None) -> Instant:
