@@ -43,7 +43,8 @@ class Size(NamedTuple):
 CEILINGS: Final = {
     # Policies that pause take 160 lines, limits for each key 420, slots that are taken at once 270, and
     # breakers 300. What is sent to consumers is described once, for the adapters and for OpenAPI: 240.
-    "package": Size(lines=30_900, modules=298, inner_imports=31),
+    # Trace contexts and labels travel from a request to each attempt, through 30 modules: 200.
+    "package": Size(lines=31_100, modules=299, inner_imports=31),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -78,10 +79,11 @@ CEILINGS: Final = {
     # Generated clients, webhooks and the schema of a file of jobs are compared with the code: 310.
     # Rehearsals, and their comparison with the engine: 540.
     # Sentences and paragraphs of pages are measured as those of docstrings are: 40. Ceilings count words: 6.
+    # Trace contexts and labels are followed from each request to each target: 620.
     # Examples in three ways send the same requests, and are tabs on the site: 110.
     # Receivers in four frameworks, with four stores: 760. Their examples, served to both kinds of stack: 250.
     # Their claims, secrets and heartbeats in trouble: 485.
-    "tests": Size(lines=87_210, modules=769, inner_imports=1),
+    "tests": Size(lines=87_850, modules=773, inner_imports=1),
 }
 
 

@@ -12,6 +12,7 @@ from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run import Flag, Run, trigger_of
 from sweephand.model.run_id import Demand, RunName
+from sweephand.model.trace import Origin
 from sweephand.model.trigger import BatchPlace, Failure
 from sweephand.ports.runs import RunStore
 
@@ -75,7 +76,9 @@ SKIPPED = Run(
     count=2_600_000,
     last_due_at=NOON + 3_600_000,
 )
-ASKED_FOR = succeeded(run(demand=Demand("chained", "a" * 32, 3), payload=Payload.of('{"n": 1.10}')))
+ORIGIN = Origin(f"00-{'a' * 32}-{'b' * 16}-00")
+DEMAND = Demand("chained", "a" * 32, 3, ORIGIN)
+ASKED_FOR = succeeded(run(demand=DEMAND, payload=Payload.of('{"n": 1.10}'), origin=ORIGIN))
 KEPT_ELSEWHERE = succeeded(run(payload=Payload("0" * 64, 5_000, None, "ref", kept_until=1_795_262_400_000)))
 COMPLETED = succeeded(run(result='{"n":1.10}', last_failure=Failure(1, "\ud800 no", 503, is_final=True)))
 

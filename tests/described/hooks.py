@@ -66,6 +66,7 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
         r"at most|at least|more than 0|more than nothing|out of range|292 years",
         _BOUNDED,
     ),
+    (r"/labels", r"of JSON in ASCII", "labels have a limit of their bytes in all"),
     (r"/target", r"has no defaultTarget", "a job without a target needs the default of its namespace"),
     (r"/(target|onComplete|onAlert)/timeout", r"Give a duration of more than 0 and at most", _BOUNDED),
     (

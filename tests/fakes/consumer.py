@@ -16,6 +16,7 @@ from sweephand.base.limits import CHAIN_LENGTH_MAX, REPEATS_MAX
 from sweephand.model.attempt import Attempt
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
+from sweephand.model.trace import Origin
 from sweephand.model.trigger import Trigger
 
 #: How long a consumer misbehaves at most. If the code under test waits for it, the test then fails and does
@@ -44,8 +45,19 @@ def attempt_of(
     return Attempt(trigger, 2, spec, body, secrets, sent_at=1_795_262_400_300)
 
 
+#: The longest labels, also as JSON in ASCII.
+LABELS = {f"{number:02d}" + "n" * 126: "\U0001f600" * 4 + "v" * 124 for number in range(20)}
+
+#: The context of an attempt that links to the request which asked for it.
+ORIGIN = Origin(f"00-{'1' * 32}-{'2' * 16}-01")
+LINKED = {
+    "traceparent": "00-77782806b12c71aac911bf4bac8df275-4e014b04b94907e1-01",
+    "traceOrigin": ORIGIN.traceparent,
+}
+
+
 def longest_attempt(spec: Mapping[str, Any], body: bytes) -> Attempt:
-    """An attempt whose names take as many bytes as any can."""
+    """An attempt whose names and labels take as many bytes as any can."""
     attempt = attempt_of(spec, body, key=JobKey("n" * 128, "j" * 128))
     trigger = replace(
         attempt.trigger,
@@ -54,7 +66,14 @@ def longest_attempt(spec: Mapping[str, Any], body: bytes) -> Attempt:
         index=10**7,
         demand=Demand("backfill", "d" * 128, CHAIN_LENGTH_MAX),
     )
-    return attempt._replace(trigger=trigger, number=10**6, run_token="shr_" + "t" * 64, ended_after=10**6)
+    return attempt._replace(
+        trigger=trigger,
+        number=10**6,
+        run_token="shr_" + "t" * 64,
+        ended_after=10**6,
+        labels=LABELS,
+        origin=ORIGIN,
+    )
 
 
 @dataclass(frozen=True)

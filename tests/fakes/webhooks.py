@@ -41,16 +41,21 @@ def check(request: HttpRequest) -> str:
 def check_received(headers: Mapping[str, str], body: bytes | None) -> str:
     """The event of a request with these headers, whose names are in lower case. None stands for no body."""
     event = headers.get("sweephand-event", "trigger")
-    described = {each["name"]: each for each in _document()["webhooks"][event]["post"]["parameters"]}
-    sent = {name: text for name, text in headers.items() if name.startswith(("webhook-", "sweephand-"))}
+    post = _document()["webhooks"][event]["post"]
+    described = {each["name"]: each for each in post["parameters"]}
+    sent = {
+        name: text for name, text in headers.items() if name.startswith(("webhook-", "sweephand-", "trace"))
+    }
     if _BINARY in headers:
         sent |= {name: text for name, text in headers.items() if name in described}
     required = {name for name, each in described.items() if each["required"] or name in sent}
-    required |= {name for name in described if name.startswith("ce-") and _BINARY in headers}
+    if _BINARY in headers:
+        envelope = post["requestBody"]["content"]["application/cloudevents+json"]["schema"]
+        required |= {f"ce-{name}" for name in envelope["required"]} & described.keys()
     assert required <= sent.keys() <= described.keys(), (event, sent)
     for name, text in sent.items():
-        is_number = described[name]["schema"].get("type") == "integer"
-        _validator(event, name).validate(int(text) if is_number else text)
+        is_json = _schema_of(described[name]).get("type") in ("integer", "object")
+        _validator(event, name).validate(json.loads(text) if is_json else text)
     if body is not None:
         is_event = headers["content-type"].startswith("application/cloudevents+json")
         kind = "application/cloudevents+json" if is_event else "application/json"
@@ -87,11 +92,17 @@ def _document() -> dict[str, Any]:
     return found
 
 
+def _schema_of(parameter: dict[str, Any]) -> dict[str, Any]:
+    content = parameter.get("content")
+    found: dict[str, Any] = parameter["schema"] if content is None else content["application/json"]["schema"]
+    return found
+
+
 @cache
 def _validator(event: str, place: str) -> jsonschema.Draft202012Validator:
     """The validator of a header, or of the body of a content type."""
     post = _document()["webhooks"][event]["post"]
-    schemas = {each["name"]: each["schema"] for each in post["parameters"]}
+    schemas = {each["name"]: _schema_of(each) for each in post["parameters"]}
     schemas |= {kind: each["schema"] for kind, each in post["requestBody"]["content"].items()}
     whole = {**schemas[place], "components": _document()["components"]}
     return jsonschema.Draft202012Validator(whole, format_checker=_FORMATS)

@@ -243,10 +243,13 @@ class World:
         data: str | None = None,
         if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
+        traceparent: str | None = None,
         **written: Any,
     ) -> WriteResult:
         asked = definition(data=data, **written)
-        return self.put_definition(name, asked, if_match=if_match, if_absent=if_absent)
+        return self.put_definition(
+            name, asked, if_match=if_match, if_absent=if_absent, traceparent=traceparent
+        )
 
     def put_definition(self, name: str, written: Definition, **conditions: Any) -> WriteResult:
         now = self.api_clock.now()
@@ -256,7 +259,14 @@ class World:
         now = self.api_clock.now()
         self.api().writer.delete(key_of(name), who="test", requested_at=now, if_match=if_match)
 
-    def patch(self, name: str = "job", *, without: Sequence[str] = (), **written: Any) -> WriteResult:
+    def patch(
+        self,
+        name: str = "job",
+        *,
+        without: Sequence[str] = (),
+        traceparent: str | None = None,
+        **written: Any,
+    ) -> WriteResult:
         """Patch a job: write the given fields, and remove those in `without`."""
 
         def patched(before: Definition) -> Definition:
@@ -264,7 +274,9 @@ class World:
             return replace(before, written={**kept, **written})
 
         now = self.api_clock.now()
-        return self.api().writer.patch(key_of(name), patched, caller="test", requested_at=now)
+        return self.api().writer.patch(
+            key_of(name), patched, caller="test", requested_at=now, traceparent=traceparent
+        )
 
     def pause(self, name: str = "job", *, reason: str | None = None) -> Job:
         now = self.api_clock.now()
@@ -292,14 +304,26 @@ class World:
         """A page of the changes of a job, newest first."""
         return ChangeHistory(jobs=self.jobs, changes=self.changes).page(key_of(name), before, limit)
 
-    def trigger(self, name: str = "job", *, data: str | None = None) -> Trigger:
+    def trigger(
+        self, name: str = "job", *, data: str | None = None, traceparent: str | None = None
+    ) -> Trigger:
         payload = None if data is None else Payload.of(data)
         now, asked = self.api_clock.now(), self.api().on_demand
-        return asked.trigger(key_of(name), payload=payload, requested_at=now, check_data=lambda _: None)
+        return asked.trigger(
+            key_of(name),
+            payload=payload,
+            requested_at=now,
+            check_data=lambda _: None,
+            traceparent=traceparent,
+        )
 
-    def backfill(self, name: str = "job", *, since: Instant, until: Instant) -> Backfilled:
+    def backfill(
+        self, name: str = "job", *, since: Instant, until: Instant, traceparent: str | None = None
+    ) -> Backfilled:
         now = self.api_clock.now()
-        return self.api().on_demand.backfill(key_of(name), since=since, until=until, requested_at=now)
+        return self.api().on_demand.backfill(
+            key_of(name), since=since, until=until, requested_at=now, traceparent=traceparent
+        )
 
     def sweep(self, first_shard: int = 0, *, seconds: int = 120) -> Swept:
         """Run the sweep function. Raises its faults in the end, as the function does."""

@@ -99,6 +99,8 @@ class RunResponse(TypedDict):
     result: NotRequired[Any]
     count: NotRequired[int]
     lastDueAt: NotRequired[str]
+    traceparent: NotRequired[str]
+    traceOrigin: NotRequired[str]
 
 
 class WholeJobResponse(JobResponse):

@@ -28,6 +28,7 @@ _HEADERS: Final = {
     "labels": "sweephand-labels",
     "runToken": "sweephand-run-token",
     "traceparent": "traceparent",
+    "traceOrigin": "sweephand-trace-origin",
 }
 
 _LOG: Final = logging.getLogger("sweephand.receive")
@@ -58,7 +59,8 @@ class Run:
 
     `id` is the same at every attempt and in every duplicate. `run_id` is None for the end of a batch.
     `token` proves the consumer in its callbacks. It is None unless the job has `"completion": "async"`.
-    `is_reported` says that a callback has ended the attempt.
+    `is_reported` says that a callback has ended the attempt. `traceparent` is the trace context of the
+    attempt, and `trace_origin` the one to which it links, if it is no child (docs/webhooks.md, "Traces").
     """
 
     id: str
@@ -74,6 +76,7 @@ class Run:
     data: Any
     token: str | None = field(default=None, repr=False)
     traceparent: str | None = None
+    trace_origin: str | None = None
     client: Callable[[], Client] | None = field(default=None, repr=False, compare=False)
     is_reported: bool = field(default=False, compare=False)
 
@@ -219,6 +222,7 @@ def _run(names: Any, data: Any) -> Run:
             data=data,
             token=names.get("runToken"),
             traceparent=names.get("traceparent"),
+            trace_origin=names.get("traceOrigin"),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise UnreadableError(f"This is no delivery of Sweephand: {_missing(error)}.") from None

@@ -187,11 +187,16 @@ class Stack:
         """The typed client of this stack, as an admin. It can do all that the API can."""
         return client_of(self._gateway, self._key, self.sleep)
 
-    def api(self, method: str, path: str, body: Any = None) -> Any:
-        """The JSON of the API's answer, None if it has none. Raises the client's error for a refusal."""
-        headers = {"authorization": f"Bearer {self._key}", "content-type": "application/json"}
+    def api(
+        self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None
+    ) -> Any:
+        """The JSON of the API's answer, None if it has none. Raises the client's error for a refusal.
+
+        The names in `headers` are in lower case.
+        """
+        own = {"authorization": f"Bearer {self._key}", "content-type": "application/json"}
         sent = b"" if body is None else json.dumps(body).encode()
-        response = self._gateway.answer(method, path, headers, sent)
+        response = self._gateway.answer(method, path, own | dict(headers or {}), sent)
         answer = json.loads(response.body) if response.body else None
         if response.status >= HTTPStatus.BAD_REQUEST:
             raise error_of(problem_of(response.status, answer), f"{URL}{path}")

@@ -111,6 +111,14 @@ def test_a_failed_run_shows_its_answer_as_text_and_is_redriven(open_console: Ope
     assert max(each.number for each in town.world.consumers.attempts) == 2
 
 
+def test_a_run_shows_the_trace_id_of_its_latest_attempt(open_console: Open, town: Town) -> None:
+    trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    run = town.world.trigger("nightly-backup", traceparent=f"00-{trace}-00f067aa0ba902b7-01").run_id
+    town.let_pass(1_000, ticking=False)
+    page = open_console().show(f"ns/jobs/nightly-backup/runs/{run}")
+    expect(page.locator("dl.facts").first).to_contain_text(f"Trace id{trace}")
+
+
 def test_the_command_of_a_run_repeats_its_request(open_console: Open, town: Town) -> None:
     sent_to = {"type": "http", "url": "https://consumer.example/{{due}}/../[1-99]", "method": "PUT"}
     target = {**sent_to, "headers": {"x-team": "ops"}}

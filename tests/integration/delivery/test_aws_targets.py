@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 from tests.fakes.aws import Aws, Lambda, aws_error
-from tests.fakes.consumer import attempt_of, longest_attempt
+from tests.fakes.consumer import LABELS, LINKED, ORIGIN, attempt_of, longest_attempt
 from tests.fakes.doubles import HandClock
 from tests.fakes.sqs import Sqs, mocked_sqs
 from tests.fakes.targets import EVENTBRIDGE, LAMBDA, SECURE, SNS, STEPFUNCTIONS
@@ -178,6 +178,25 @@ def test_an_id_that_is_too_long_for_an_execution_is_hashed(aws: Aws) -> None:
 
 
 @pytest.mark.parametrize("spec", [LAMBDA, SNS, EVENTBRIDGE, STEPFUNCTIONS], ids=lambda each: each["type"])
+def test_labels_and_trace_context_travel_among_the_names(spec: dict[str, Any]) -> None:
+    sent: list[str] = []
+
+    class Taking:
+        def __getattr__(self, _: str) -> Any:
+            return self.take
+
+        def take(self, **request: Any) -> dict[str, Any]:
+            sent.append(json.dumps(request, default=lambda each: each.decode()))
+            return {"StatusCode": 202, "FailedEntryCount": 0, "Payload": BytesIO()}
+
+    labels = {"team": "ops", "place": "Zürich"}
+    made = attempt_of(spec)._replace(labels=labels, origin=ORIGIN)
+    assert deliver(made, AwsClients(lambda _: Taking())).succeeded
+    carried = json.dumps({"labels": labels, **LINKED}, separators=(",", ":"))[1:-1]
+    assert json.dumps(carried)[1:-1] in sent[-1]
+
+
+@pytest.mark.parametrize("spec", [LAMBDA, SNS, EVENTBRIDGE, STEPFUNCTIONS], ids=lambda each: each["type"])
 def test_data_of_the_maximal_size_fits_beside_the_longest_names(spec: dict[str, Any]) -> None:
     sizes: list[int] = []
 
@@ -192,7 +211,7 @@ def test_data_of_the_maximal_size_fits_beside_the_longest_names(spec: dict[str, 
             sizes.append(sum(len(str(each).encode()) for each in texts))
             return {"StatusCode": 202, "FailedEntryCount": 0, "Payload": BytesIO()}
 
-    most = target_types()[spec["type"]].data_bytes_max
+    most = target_types()[spec["type"]].data_room(LABELS)
     longest = spec | ({"source": "s" * 128, "detailType": "d" * 128} if spec is EVENTBRIDGE else {})
     made = longest_attempt(longest, b'"' + b"x" * (most - 2) + b'"')
     assert deliver(made, AwsClients(lambda _: Taking())).succeeded

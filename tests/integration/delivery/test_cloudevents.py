@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from cloudevents.core.bindings.http import HTTPMessage, from_http_event
 from standardwebhooks.webhooks import Webhook
-from tests.fakes.consumer import SECRET, Consumer, Request, attempt_of
+from tests.fakes import webhooks
+from tests.fakes.consumer import LINKED, ORIGIN, SECRET, Consumer, Request, attempt_of
 from tests.fakes.doubles import HandClock
 from tests.fakes.world import NOON
 
@@ -55,6 +56,15 @@ def test_the_sdk_reads_the_trigger_and_its_data(form: str) -> None:
     }
     assert event.get_data() == {"task": "ü", "n": [1]}
     assert request.headers["sweephand-job"] == "nightly"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_event_has_the_extension_of_distributed_tracing(form: str) -> None:
+    request = delivered(attempt_of({"format": form})._replace(origin=ORIGIN))
+    assert webhooks.check_received(request.headers, request.body) == "trigger"
+    attributes = event_of(request).get_attributes()
+    assert attributes["traceparent"] == request.headers["traceparent"] == LINKED["traceparent"]
+    assert attributes["sweephandtraceorigin"] == LINKED["traceOrigin"]
 
 
 @pytest.mark.parametrize("form", FORMATS)

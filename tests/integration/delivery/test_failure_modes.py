@@ -225,8 +225,8 @@ def test_a_slow_service_of_aws_is_tried_again(target_of: Callable[..., Target], 
 @EVERY
 def test_data_that_the_target_cannot_take_is_refused_when_the_job_is_written(kind: str) -> None:
     target_type = default_target_types()[kind]
-    assert data_violations({"type": kind}, target_type.data_bytes_max) == []
-    (found,) = data_violations({"type": kind}, target_type.data_bytes_max + 1)
+    assert data_violations({"type": kind}, target_type.data_bytes_max, {}) == []
+    (found,) = data_violations({"type": kind}, target_type.data_bytes_max + 1, {})
     assert found.pointer == "/data"
     assert target_type.data_limit in found.detail
 

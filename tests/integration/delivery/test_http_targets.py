@@ -7,7 +7,8 @@ from time import monotonic, time
 
 import pytest
 from standardwebhooks.webhooks import Webhook
-from tests.fakes.consumer import SECRET, Connection, Consumer, attempt_of, in_time
+from tests.fakes import webhooks
+from tests.fakes.consumer import LINKED, ORIGIN, SECRET, Connection, Consumer, attempt_of, in_time
 from tests.fakes.doubles import HandClock
 
 from sweephand import __version__
@@ -73,6 +74,37 @@ def test_a_consumer_receives_the_data_signed_and_named(targets: HttpTargets) -> 
         "x-team": "ops é",
         **delivery_headers(attempt_of({}), body),
     }
+
+
+def test_a_request_carries_labels_and_the_context_of_a_linked_attempt(targets: HttpTargets) -> None:
+    with Consumer() as consumer:
+        attempt = attempt_of(consumer.spec())._replace(
+            origin=ORIGIN, labels={"team": "ops", "place": "Zürich"}
+        )
+        assert targets.deliver(attempt).succeeded
+        (request,) = consumer.requests
+    assert webhooks.check_received(request.headers, request.body) == "trigger"
+    assert request.headers["sweephand-labels"] == '{"team":"ops","place":"Z\\u00fcrich"}'
+    assert request.headers["traceparent"] == LINKED["traceparent"]
+    assert request.headers["sweephand-trace-origin"] == LINKED["traceOrigin"]
+
+
+def test_a_child_has_the_trace_of_its_origin_and_no_link(targets: HttpTargets) -> None:
+    with Consumer() as consumer:
+        attempt = attempt_of(consumer.spec())._replace(number=1, origin=ORIGIN._replace(is_parent=True))
+        assert targets.deliver(attempt).succeeded
+        (request,) = consumer.requests
+    assert webhooks.check_received(request.headers, request.body) == "trigger"
+    assert request.headers["traceparent"].startswith(ORIGIN.traceparent[:36])
+    assert request.headers["traceparent"] != ORIGIN.traceparent
+    assert "sweephand-trace-origin" not in request.headers
+
+
+def test_a_request_without_labels_and_context_has_no_header_for_them(targets: HttpTargets) -> None:
+    with Consumer() as consumer:
+        assert targets.deliver(attempt_of(consumer.spec())._replace(labels={})).succeeded
+        (request,) = consumer.requests
+    assert not {"sweephand-labels", "traceparent", "sweephand-trace-origin"} & request.headers.keys()
 
 
 def test_a_request_carries_the_values_of_its_trigger_in_place_of_placeholders(targets: HttpTargets) -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
-from tests.fakes.consumer import attempt_of, longest_attempt
+from tests.fakes.consumer import LABELS, LINKED, ORIGIN, attempt_of, longest_attempt
 from tests.fakes.sqs import Sqs, mocked_sqs, refusal, sqs_targets
 
-from sweephand.base.limits import SQS_DATA_BYTES_MAX
 from sweephand.delivery.checked_clients import SqsClients
 from sweephand.model.attempt import Answer
 from sweephand.model.job import JobKey
 from sweephand.targets.reach import EVERY_QUEUE, JobQueues
+from sweephand.targets.sqs import TYPE
 
 QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/work"
 
@@ -45,6 +45,16 @@ def test_the_body_is_the_data_and_one_attribute_names_the_trigger(sqs: Sqs) -> N
         "sequence": 7,
         "batchIndex": 3,
     }
+
+
+def test_the_attribute_holds_labels_and_the_trace_context(sqs: Sqs) -> None:
+    url, labels = sqs.queue("work"), {"team": "ops", "place": "Zürich"}
+    made = attempt_of(spec_of(url))._replace(labels=labels, origin=ORIGIN)
+    assert sqs_targets(sqs.clients).deliver(made).succeeded
+    (received,) = sqs.messages(url)
+    names = json.loads(received["MessageAttributes"]["sweephand"]["StringValue"])
+    assert names["labels"] == labels
+    assert {name: names[name] for name in LINKED} == LINKED
 
 
 def test_the_attribute_holds_a_run_token_or_says_that_a_run_has_ended(sqs: Sqs) -> None:
@@ -184,7 +194,7 @@ def test_data_of_the_maximal_size_fits_into_a_message_beside_the_longest_names()
 
     sizes: list[int] = []
     clients = SqsClients(lambda _: Taking())  # type: ignore[arg-type, return-value] # what is called of one
-    longest = longest_attempt(spec_of(QUEUE), b"x" * SQS_DATA_BYTES_MAX)
+    longest = longest_attempt(spec_of(QUEUE), b"x" * TYPE.data_room(LABELS))
     assert sqs_targets(clients).deliver(longest).succeeded
     assert max(sizes) <= 262_144
 

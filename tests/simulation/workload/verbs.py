@@ -319,7 +319,13 @@ def _backfill(request: Request) -> None:
     if looks_far_back(request.weeks.seed):
         # No run of the schedule that was due then may be under way, and newer runs lie between.
         since -= 3 * DAY_MS
-    request.api.on_demand.backfill(request.key, since=since - MINUTE_MS, until=since, requested_at=request.at)
+    request.api.on_demand.backfill(
+        request.key,
+        since=since - MINUTE_MS,
+        until=since,
+        requested_at=request.at,
+        traceparent=f"00-{'a' * 32}-{'b' * 16}-01",
+    )
 
 
 def _crowd(request: Request) -> tuple[str, str]:

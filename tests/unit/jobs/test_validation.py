@@ -1,5 +1,6 @@
 """The rules of a job, as any API of Sweephand uses them: without HTTP."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from tests.fakes.targets import HTTP, SECURE
 from tests.fakes.world import NOON
 
 from sweephand.base.errors import Violation
-from sweephand.base.limits import DATA_BYTES_MAX
+from sweephand.base.limits import DATA_BYTES_MAX, SQS_DATA_BYTES_MAX
 from sweephand.jobs.validation import job_violations, payload_of, payload_violations
 from sweephand.model.definition import Payload
 from sweephand.targets.reach import NO_QUEUE
@@ -127,6 +128,28 @@ def test_data_needs_a_target_that_sends_it() -> None:
     job = {**JOB, "target": {**HTTP, "method": "GET"}}
     assert pointers(job) == []
     assert pointers(job, payload_of("1")) == ["/target/method"]
+
+
+def test_labels_have_room_in_a_header() -> None:
+    longest = {f"{number:02d}".ljust(128, "n"): "v" * 128 for number in range(20)}
+    assert pointers({**JOB, "labels": longest}) == []
+    assert pointers({**JOB, "labels": dict.fromkeys(longest, "\u00fc" * 128)}) == ["/labels"]
+
+
+def test_data_leaves_room_for_labels_where_one_message_holds_both() -> None:
+    sqs, labels = {"type": "sqs", "queueUrl": QUEUE}, {"team": "\u00fc"}
+    assert len(json.dumps(labels, separators=(",", ":"))) == 17
+    for target, most in ((sqs, SQS_DATA_BYTES_MAX - 17), (HTTP, DATA_BYTES_MAX)):
+        job = {**JOB, "target": target, "labels": labels}
+        assert pointers(job, payload_of('"' + "x" * (most - 2) + '"')) == []
+    (found,) = job_violations(
+        {**JOB, "target": sqs, "labels": labels},
+        payload_of('"' + "x" * (SQS_DATA_BYTES_MAX - 18) + '"'),
+        reach=SECURE,
+        requested_at=NOON,
+    )
+    assert found.pointer == "/data"
+    assert found.detail.endswith("of type sqs give at most 261103 (sqsDataBytesMax less the labels).")
 
 
 def test_the_size_of_data_counts_the_bytes_that_are_sent() -> None:

@@ -12,6 +12,7 @@ from sweephand.model.definition import Payload
 from sweephand.model.gate_message import _LAYOUT, GateMessage, decode_gate_message, encode_gate_message
 from sweephand.model.policy_names import PermitName
 from sweephand.model.run_id import BatchEnd, Counts, Demand
+from sweephand.model.trace import Origin
 from sweephand.model.trigger import (
     BatchPlace,
     BundleMessage,
@@ -29,6 +30,7 @@ from sweephand.model.watch import Alert, WatchMessage
 from sweephand.model.wire import _LAYOUTS, decode, encode
 from sweephand.schedules import Batch, Occurrence, Series
 
+TRACEPARENT: Final = f"00-{'a' * 32}-{'b' * 16}-01"
 PAYLOAD: Final = Payload("d" * 64, 3_000, None, "ref", NOON)
 TRIGGER: Final = Trigger(
     KEY,
@@ -38,7 +40,7 @@ TRIGGER: Final = Trigger(
     7,
     NOON - 1,
     index=3,
-    demand=Demand("chained", "token", 2),
+    demand=Demand("chained", "token", 2, Origin(TRACEPARENT, is_parent=True)),
     batch=BatchPlace(9, 60_000, 20_000, is_counted=False),
 )
 SERIES: Final = Series(
@@ -80,6 +82,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         '{"n": 1.10}',
         BatchEnd(9, Counts(1, 2, 3), overran=True),
         Alert(NOON, 2, NOON, NOON),
+        TRACEPARENT,
     ),
     SPAN._replace(
         series=SERIES,

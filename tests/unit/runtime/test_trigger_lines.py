@@ -50,10 +50,10 @@ def called(
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def due(world: World, *names: str) -> dict[str, Any]:
+def due(world: World, *names: str, traceparent: str | None = None) -> dict[str, Any]:
     """The event with the triggers of these jobs, which are due now."""
     for name in names:
-        world.put(name, dueTime="10s")
+        world.put(name, dueTime="10s", traceparent=traceparent)
     world.clock.time = NOON + 10_000
     return {
         "Records": [
@@ -78,6 +78,18 @@ def test_a_failed_attempt_has_a_line_that_names_trigger_job_run_and_request(
     assert line["trigger_id"] == f"{uid}-{NOON + 10_000}-0"
     assert (line["namespace"], line["job"], line["run_id"]) == ("ns", "nightly", f"{NOON + 10_000}-0")
     assert (line["attempt"], line["request_id"]) == (1, "8f507cfc")
+
+
+def test_a_line_has_the_trace_id_of_the_attempt_if_a_request_with_a_context_asked_for_it(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.consumers.answering = lambda _: FAILED
+    event = due(world, "traced", traceparent=f"00-{'a' * 32}-{'b' * 16}-01")
+    line, *_ = called("deliver", event, monkeypatch, capsys)
+    assert line["trace_id"] == "a" * 32
+    world.clock.time = NOON
+    line, *_ = called("deliver", due(world, "plain"), monkeypatch, capsys)
+    assert (line["job"], "trace_id" in line) == ("plain", False)
 
 
 def test_a_delivered_trigger_has_no_line_unless_the_log_level_is_debug(

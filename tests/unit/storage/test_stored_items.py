@@ -19,6 +19,7 @@ from sweephand.model.run import Flag
 from sweephand.model.run_id import Counts, Demand, RunName
 from sweephand.model.secret import Secret, SecretKey, SigningSecret
 from sweephand.model.timer import Heartbeat
+from sweephand.model.trace import Origin
 from sweephand.model.trigger import BatchPlace, Failure
 from sweephand.model.wheel_event import WheelEvent
 from sweephand.runs.audit_findings import AuditRound, JobProgress
@@ -36,7 +37,8 @@ from sweephand.storage import (
 )
 from sweephand.storage.item import StoredItem, fields_of
 
-DEMAND: Final = Demand("chained", "token", 2)
+ORIGIN: Final = Origin(f"00-{'a' * 32}-{'b' * 16}-01", is_parent=True)
+DEMAND: Final = Demand("chained", "token", 2, ORIGIN)
 BATCH: Final = BatchPlace(9, 60_000, 1, is_counted=False)
 CHANGE: Final = Change(
     NOON,
@@ -82,6 +84,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             batch=BATCH,
             permit=PermitName("mailer", 1, "id", "job:a"),
             skipped_for="1-0",
+            origin=ORIGIN,
         ),
     ),
     "timer": (
@@ -109,6 +112,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             counted_in=1,
             has_batches=True,
             late_until=NOON,
+            origin=ORIGIN,
         ),
     ),
     "head of a batch": (

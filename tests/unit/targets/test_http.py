@@ -53,6 +53,10 @@ def test_a_header_that_is_not_the_jobs_to_set_is_refused(name: str) -> None:
     ("name", "detail"),
     [
         ("Host", "The header host is set by Sweephand or by the connection: leave it out."),
+        (
+            "Traceparent",
+            "Send it as a header of the request that writes the job: each attempt gets a context of its own.",
+        ),
         ("Proxy", "Leave this header out: many servers would send their own requests through that proxy."),
         (
             "Webhook_Id",

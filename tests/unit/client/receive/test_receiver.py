@@ -35,6 +35,24 @@ def test_a_handler_gets_typed_values(stack: Stack, receiver: Receiver) -> None:
     assert statuses(stack) == [204]
 
 
+def test_a_handler_gets_the_labels_and_the_trace_context(stack: Stack, receiver: Receiver) -> None:
+    seen: list[Run] = []
+    receiver.on("report")(seen.append)
+    job = {**ONCE, "labels": {"place": "Zürich"}, "target": {"type": "http", "url": "https://consumer.test/"}}
+    sent = f"00-{'a' * 32}-{'b' * 16}-01"
+    stack.api("PUT", "/v1/namespaces/default/jobs/report", job, headers={"traceparent": sent})
+    stack.fail_next(503)
+    stack.travel("1m")
+    stack.api("POST", "/v1/namespaces/default/jobs/report/trigger", headers={"traceparent": sent})
+    stack.travel("5s")
+
+    retry, child = seen
+    assert [each.labels for each in seen] == [{"place": "Zürich"}] * 2
+    assert (retry.attempt, retry.trace_origin) == (2, sent)
+    assert str(child.traceparent).startswith(sent[:36])
+    assert child.trace_origin is None
+
+
 def test_a_batch_gives_each_trigger_its_index(stack: Stack, receiver: Receiver) -> None:
     seen: list[int] = []
     receiver.on("mail")(lambda run: seen.append(run.batch_index))

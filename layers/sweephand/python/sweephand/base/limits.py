@@ -14,12 +14,13 @@ CALLBACK_BODY_BYTES_MAX: Final = 16_384
 DATA_BYTES_MAX: Final = 262_144
 #: A queue of SQS takes messages of 256 KiB by default. Since August 2025 a queue can be set to take 1 MiB,
 #: but older queues keep their setting. SQS counts the body, and the name, type and value of each attribute.
-#: The attribute `sweephand` takes less than 1 KiB of it.
+#: The attribute `sweephand` without labels takes less than 1 KiB of it.
 SQS_DATA_BYTES_MAX: Final = 262_144 - 1_024
 #: SNS counts a message as SQS does (AWS, Publish: Message).
 SNS_DATA_BYTES_MAX: Final = SQS_DATA_BYTES_MAX
 #: An event of Lambda or EventBridge and the input of Step Functions have 256 KiB at least in every partition
-#: of AWS. Beside `data` they hold the trigger's names, a source and a detail type, in less than 2 KiB.
+#: of AWS. Beside `data` and labels they hold the trigger's names, a source and a detail type, in less than
+#: 2 KiB.
 ENVELOPE_DATA_BYTES_MAX: Final = 262_144 - 2_048
 DATA_INLINE_BYTES_MAX: Final = 2_048
 #: A job without its data, as compact JSON. Every trigger reads the whole job. A page of 200 jobs must also
@@ -40,6 +41,9 @@ HEADERS_MAX: Final = 30
 HEADER_BYTES_MAX: Final = 8_192
 LABELS_MAX: Final = 20
 LABEL_LENGTH_MAX: Final = 128
+#: The labels of a job as JSON in ASCII, as each delivery carries them. Many servers take 8 KiB of headers in
+#: all. 20 labels of 128 letters fit.
+LABELS_BYTES_MAX: Final = 6_144
 DESCRIPTION_LENGTH_MAX: Final = 512
 REASON_LENGTH_MAX: Final = 512
 #: The result that a consumer reports. The run's item stores it, and the notification of the run's end carries
@@ -157,6 +161,7 @@ def table() -> dict[str, int]:
         "headersMax": HEADERS_MAX,
         "headerBytesMax": HEADER_BYTES_MAX,
         "labelsMax": LABELS_MAX,
+        "labelsBytesMax": LABELS_BYTES_MAX,
         "labelLengthMax": LABEL_LENGTH_MAX,
         "descriptionLengthMax": DESCRIPTION_LENGTH_MAX,
         "reasonLengthMax": REASON_LENGTH_MAX,

@@ -121,10 +121,11 @@ _TOGETHER_MIN: Final = 2
 
 
 class JobToWrite(NamedTuple):
-    """One job of a call."""
+    """One job of a call. `traceparent` is the trace context of the call."""
 
     key: JobKey
     definition: Definition
+    traceparent: str | None = None
 
 
 #: What became of one job: the result of its write, or the error that Writer.put() would have raised.
@@ -200,11 +201,10 @@ class BulkWriter:
             if each.key in stored:
                 continue
             try:
-                drafts.append(
-                    writer.draft_new(
-                        each.key, each.definition, caller=caller, requested_at=requested_at, shard=shard
-                    )
+                draft = writer.draft_new(
+                    each.key, each.definition, caller=caller, requested_at=requested_at, shard=shard
                 )
+                drafts.append(draft.with_origin(each.traceparent))
             except InvalidError as error:
                 results[each.key] = error
         for draft, written in zip(drafts, self._create_drafts(drafts), strict=True):
@@ -235,7 +235,8 @@ class BulkWriter:
 
 def _put(each: JobToWrite, writer: Writer, caller: str, requested_at: Instant) -> Written:
     try:
-        return writer.put(each.key, each.definition, caller=caller, requested_at=requested_at)
+        key, definition, traceparent = each
+        return writer.put(key, definition, caller=caller, requested_at=requested_at, traceparent=traceparent)
     except SweephandError as error:
         return error
 

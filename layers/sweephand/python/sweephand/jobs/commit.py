@@ -14,6 +14,7 @@ from sweephand.jobs.preconditions import check_time_limit, within_time_limit
 from sweephand.model.job import Job, RevisionName
 from sweephand.model.revisions import evicted_revisions, retained_revisions
 from sweephand.model.timer import OccurrenceTimer, TimerPack, WatchTimer
+from sweephand.model.trace import Origin
 from sweephand.model.trigger import Message
 from sweephand.ports.clock import Clock
 from sweephand.ports.jobs import ChangeStore, JobStore, PayloadStore
@@ -44,6 +45,11 @@ class Draft:
     def with_place(self, counted_in: int | None) -> "Draft":
         """The draft of a new job that took its place in that generation of its namespace's count."""
         return replace(self, job=replace(self.job, counted_in=counted_in))
+
+    def with_origin(self, traceparent: str | None) -> "Draft":
+        """The draft of a request with that trace context, which continues for a job that fires once."""
+        origin = None if traceparent is None else Origin(traceparent, self.job.series.is_single)
+        return self if origin == self.job.origin else replace(self, job=replace(self.job, origin=origin))
 
 
 class Commits:

@@ -13,6 +13,7 @@ from sweephand.jobs.series import unbounded
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, RunName
+from sweephand.model.trace import Origin
 from sweephand.model.trigger import BatchPlace, Message, RangeMessage, Trigger, TriggerMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import JobStore, PayloadStore
@@ -58,20 +59,23 @@ class OnDemand:
         payload: Payload | None,
         requested_at: Instant,
         check_data: Callable[[Definition], None],
+        traceparent: str | None = None,
     ) -> Trigger:
         """Make a trigger that is due now, with its own data or, if `payload` is None, the job's.
 
         For a job with a batch, a whole batch begins now, and the result is its first trigger. The trigger is
         in the queue when this returns. Data over 2 KB is kept for as long as the trigger waits, and for
-        two weeks at least after its last attempt. `check_data` raises InvalidError if the job's target cannot
-        take data, and so does data over the namespace's limit. Raises NotFoundError. Raises StoreError, after
-        which the trigger may be in the queue.
+        two weeks at least after its last attempt. `traceparent` is the trace context of the request: a single
+        trigger continues its trace, and a batch links to it. `check_data` raises InvalidError if the job's
+        target cannot take data, and so does data over the namespace's limit. Raises NotFoundError. Raises
+        StoreError, after which the trigger may be in the queue.
         """
         job = existing_job(self._jobs.get(key), key, requested_at)
         if payload is not None:
             check_data(job.definition)
             self._quotas.check_payload(key.namespace, payload)
-        demand = Demand("manual", self._ids.token())
+        origin = None if traceparent is None else Origin(traceparent, job.series.batch is None)
+        demand = Demand("manual", self._ids.token(), origin=origin)
         if payload is not None:
             payload = stored_for(job, payload, demand, self._payloads, self._clock.now())
         now, batch = self._clock.now(), job.series.batch
@@ -85,11 +89,13 @@ class OnDemand:
         self._queue.send([(message, 0)])
         return trigger
 
-    def backfill(self, key: JobKey, *, since: Instant, until: Instant, requested_at: Instant) -> Backfilled:
+    def backfill(
+        self, key: JobKey, *, since: Instant, until: Instant, requested_at: Instant, traceparent: str | None
+    ) -> Backfilled:
         """Make the triggers that the job's schedule has from `since` on and before `until`.
 
         They travel as one message, which the delivery function splits. Their due times are the past ones. One
-        batch may be made however large it is.
+        batch may be made however large it is. They link to `traceparent`, the trace context of the request.
         `repeats` does not limit them. They may also lie before the job's creation, unless the schedule counts
         from it. Raises NotFoundError, InvalidError, and ConflictError for a job that fires only on demand.
         Raises StoreError, after which the triggers may be in the queue.
@@ -114,7 +120,8 @@ class OnDemand:
                 "(backfillTriggersMax)."
             )
             raise InvalidError([Violation("/from", detail)])
-        demand = Demand("backfill", self._ids.token())
+        origin = None if traceparent is None else Origin(traceparent)
+        demand = Demand("backfill", self._ids.token(), origin=origin)
         now = self._clock.now()
         message = RangeMessage(
             key,

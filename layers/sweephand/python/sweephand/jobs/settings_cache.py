@@ -166,7 +166,8 @@ class JobDefaults:
                 found += self._violations(namespace, spec, f"/{name}", has_data=has_data)
         target = definition.target
         if not found and definition.payload is not None and target.get("type") == NAME:
-            found += data_violations(self.target(namespace, target), definition.payload.size)
+            default = self.target(namespace, target)
+            found += data_violations(default, definition.payload.size, definition.labels)
         if found:
             raise InvalidError(found)
 

@@ -84,15 +84,17 @@ class Writer:
         requested_at: Instant,
         if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
+        traceparent: str | None = None,
     ) -> WriteResult:
         """Create or replace a job. An equal definition changes nothing, unless the job is completed.
 
         `if_match` are the revisions of which the job must have one. With `if_absent`, there must be no job.
         Relative times count from `requested_at`. A paused job stays paused. A job without `retry` gets that
-        of its namespace. Raises InvalidError for impossible times, for a policy, a secret or a default target
-        that does not exist, and for data over the namespace's limit. Raises QuotaError, PreconditionError,
-        and UnavailableError after 20 s. In each case nothing was committed. Raises StoreError, after which
-        the write may be committed. The caller may safely ask again.
+        of its namespace. `traceparent` is the trace context of the request. Raises InvalidError for
+        impossible times, for a policy, a secret or a default target that does not exist, and for data over
+        the namespace's limit. Raises QuotaError, PreconditionError, and UnavailableError after 20 s. In each
+        case nothing was committed. Raises StoreError, after which the write may be committed. The caller may
+        safely ask again.
         """
         definition = self._check.with_retry(key.namespace, definition)
         while True:
@@ -111,7 +113,7 @@ class Writer:
                 self._check.check(key.namespace, definition, policy=stored.definition.policy)
                 token = self._ids.token()
                 draft = draft_replacement(stored, definition, token=token, who=caller, now=requested_at)
-            job = self._commit(draft, stored, over=found)
+            job = self._commit(draft.with_origin(traceparent), stored, over=found)
             if job is not None:
                 return WriteResult(job, "created" if stored is None else "replaced")
 
@@ -145,6 +147,7 @@ class Writer:
         caller: str,
         requested_at: Instant,
         if_match: tuple[str, ...] | None = None,
+        traceparent: str | None = None,
     ) -> WriteResult:
         """Patch a job. If the definition stays equal, nothing changes, even if the job is completed.
 
@@ -165,7 +168,7 @@ class Writer:
             self._check.check(key.namespace, definition, stored.definition)
             token = self._ids.token()
             draft = draft_patch(stored, definition, token=token, who=caller, now=requested_at)
-            job = self._commits.commit(draft, stored, over=stored)
+            job = self._commits.commit(draft.with_origin(traceparent), stored, over=stored)
             if job is not None:
                 return WriteResult(job, "replaced")
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from sweephand.base.concurrency import always
 from sweephand.base.instants import Instant
+from sweephand.model.trace import Context, Origin, context_of
 from sweephand.model.trigger import Trigger, batch_end_id, end_id
 from sweephand.model.watch import Alert, alert_id
 
@@ -44,7 +45,8 @@ class Attempt(NamedTuple):
     limits connecting and the request together, if it is less than the target's own timeout. Earlier
     connections of the same attempt may have taken the rest. Adapters of targets that have a host ask
     `allowed` before they connect. If it `sends_once`, a request that the consumer may have received is not
-    sent again: its rate allows one.
+    sent again: its rate allows one. `labels` are those of the job. `origin` is the trace context from which
+    that of the attempt is made.
     """
 
     trigger: Trigger
@@ -62,6 +64,8 @@ class Attempt(NamedTuple):
     allowed: Allowed = everywhere
     alert: Alert | None = None
     sends_once: bool = False
+    labels: Mapping[str, str] | None = None
+    origin: Origin | None = None
 
     @property
     def id(self) -> str:
@@ -71,6 +75,11 @@ class Attempt(NamedTuple):
         if self.ends_batch:
             return batch_end_id(self.trigger)
         return self.trigger.id if self.ended_after is None else end_id(self.trigger, self.ended_after)
+
+    @property
+    def context(self) -> Context:
+        """The trace context that the attempt sends."""
+        return context_of(self.origin, self.id, self.number)
 
     @property
     def event(self) -> Event:

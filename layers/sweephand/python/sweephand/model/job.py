@@ -8,6 +8,7 @@ from sweephand.base.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.model.change import Change
 from sweephand.model.definition import Definition
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Lane, Priority, lane_of
+from sweephand.model.trace import Origin
 from sweephand.schedules import Series
 
 #: Earlier revisions that the job's item keeps. Every trigger reads that item. Older revisions are filed
@@ -64,7 +65,8 @@ class Job:
     if the job took none, because its creator knew no limit. A job `has_batches` if any of its definitions
     since its creation has had one: it may then have runs with an index over 0. Runs that are listed far from
     the present may be under way until `late_until`: they began more than an hour after they were due, or
-    before an update that gave runs less time. It is None if there was no such run.
+    before an update that gave runs less time. It is None if there was no such run. `origin` is the trace
+    context of the request that wrote the definition, if it had one. It is no part of the definition.
     """
 
     key: JobKey
@@ -87,6 +89,7 @@ class Job:
     counted_in: int | None = None
     has_batches: bool = False
     late_until: Instant | None = None
+    origin: Origin | None = None
 
     @property
     def rev(self) -> str:

@@ -10,6 +10,7 @@ from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PermitName
 from sweephand.model.run_id import Demand, RunName
+from sweephand.model.trace import Context, Origin, context_of
 from sweephand.model.trigger import BatchPlace, Failure, Redrive, Trigger, TriggerMessage
 
 #: The stored states. `claimed`: a delivery function has claimed the attempt. `running`: the consumer accepted
@@ -102,7 +103,7 @@ class Run:
     `last_failure` is the latest failed attempt; a later success keeps it. `batch` is the place of its trigger
     in a batch. `permit` is the permit that its latest attempt holds under a policy until it is over; None for
     a run that is not asynchronous. A run that was skipped because another run of the job was not over names
-    that run in `skipped_for`.
+    that run in `skipped_for`. `origin` is the trace context from which those of its attempts are made.
     """
 
     key: JobKey
@@ -141,6 +142,7 @@ class Run:
     batch: BatchPlace | None = None
     permit: PermitName | None = None
     skipped_for: str | None = None
+    origin: Origin | None = None
 
     @property
     def run_id(self) -> str:
@@ -151,6 +153,11 @@ class Run:
     def trigger_id(self) -> str:
         """The id of its trigger, by which a consumer deduplicates."""
         return f"{self.uid}-{self.run_id}"
+
+    @property
+    def context(self) -> Context:
+        """The trace context that its latest attempt sent."""
+        return context_of(self.origin, self.trigger_id, self.attempts)
 
     @property
     def is_over(self) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, cast
 
 from sweephand.base.instants import INSTANT_MAX, Instant
+from sweephand.model.trace import Origin
 
 #: `manual`: a trigger that a caller asked for now. `backfill`: triggers of a past range. `chained`: a trigger
 #: that the end of another job's run asked for.
@@ -15,12 +16,14 @@ class Demand(NamedTuple):
     """The request that asked for a trigger: its kind, and its token (Ids.token).
 
     `link` is the trigger's position in a chain of jobs. The first chained trigger has 1. A trigger that no
-    run asked for has 0. The link is not part of any name.
+    run asked for has 0. `origin` is the trace context of the request or the run that asked, if it had one.
+    Neither is part of any name.
     """
 
     kind: DemandKind
     token: str
     link: int = 0
+    origin: Origin | None = None
 
 
 def is_exempt_from_pause(demand: Demand | None) -> bool:

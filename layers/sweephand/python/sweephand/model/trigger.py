@@ -290,6 +290,7 @@ class NotifyMessage(NamedTuple):
     consumer completed the run. With a `batch_end`, the message is about the batch whose first trigger is
     `trigger`. With an `alert`, it is for `onAlert`. Then `trigger` is the last missed trigger, and `state`,
     `attempts` and what follows are those of its run; without a record, `state` is UNRECORDED.
+    `traceparent` is the trace context of the run's last attempt, if it had one.
     """
 
     trigger: Trigger
@@ -306,6 +307,7 @@ class NotifyMessage(NamedTuple):
     result: str | None = None
     batch_end: BatchEnd | None = None
     alert: Alert | None = None
+    traceparent: str | None = None
 
     @property
     def end_id(self) -> str:

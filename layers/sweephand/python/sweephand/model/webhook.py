@@ -50,14 +50,14 @@ def values_of(facts: Iterable[Fact], source: object, event: Event) -> dict[str, 
 
 
 def object_of(facts: Iterable[Fact], event: Event, title: str, meaning: str) -> dict[str, Any]:
-    """The JSON Schema of an object that has all of these facts, in a request of the event."""
-    described = {each.name: each.schema_of(event) for each in facts if event in each.events}
+    """The JSON Schema of an object that has these facts, in a request of the event."""
+    of_event = [each for each in facts if event in each.events]
     return {
         "title": title,
         "type": "object",
         "description": meaning,
-        "properties": described,
-        "required": [*described],
+        "properties": {each.name: each.schema_of(event) for each in of_event},
+        "required": [each.name for each in of_event if not each.is_optional],
     }
 
 
@@ -92,6 +92,22 @@ SIGNED_HEADERS: Final = (
         "A `v1` signature by each signing secret and a `v1a` one by each ed25519 key, separated by spaces.",
         lambda signed: signed.signatures,
     ),
+)
+
+_CONTEXT: Final = {"type": "string", "pattern": "^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$"}
+_TRACEPARENT: Final = Fact(
+    "traceparent",
+    _CONTEXT,
+    "The trace context of this attempt, if the request that asked for the trigger had one.",
+    lambda attempt: attempt.context.traceparent,
+    is_optional=True,
+)
+_TRACE_ORIGIN: Final = Fact(
+    "traceOrigin",
+    _CONTEXT,
+    "The trace context of that request, if this attempt links to it and does not continue its trace.",
+    lambda attempt: attempt.context.link,
+    is_optional=True,
 )
 
 #: What names an attempt. A message has these names beside its `id`, and HTTP has a header for each.
@@ -135,6 +151,15 @@ NAMES: Final = (
         ("trigger",),
         is_optional=True,
     ),
+    Fact(
+        "labels",
+        {"type": "object", "additionalProperties": TEXT},
+        "The labels of the job, if it has some. The header is compact JSON.",
+        lambda attempt: attempt.labels or None,
+        is_optional=True,
+    ),
+    _TRACEPARENT,
+    _TRACE_ORIGIN,
 )
 
 #: The attributes of a CloudEvent. Names of extensions have lower-case letters only.
@@ -163,6 +188,8 @@ EVENT_ATTRIBUTES: Final = (
         "1 for the first attempt.",
         lambda attempt: str(attempt.number),
     ),
+    _TRACEPARENT,
+    _TRACE_ORIGIN._replace(name="sweephandtraceorigin"),
 )
 
 #: What the event of structured mode has beside its attributes and its `data`.
@@ -174,4 +201,6 @@ CONTENT_TYPE: Final = Fact(
 @cache
 def header_of(name: str) -> str:
     """The header that has the name of an attempt."""
+    if name == "traceparent":  # the standard's own (W3C Trace Context, 3.2.1)
+        return name
     return "sweephand-" + "".join(f"-{each.lower()}" if each.isupper() else each for each in name)

@@ -39,6 +39,7 @@ from sweephand.model.wire_parts import (
     REDRIVE,
     RESULT,
     SERIES,
+    TRACEPARENT,
     TRIGGER,
 )
 
@@ -229,6 +230,7 @@ _NOTIFY_MESSAGE: Final = Layout(
     Field("result", "result", RESULT, None),
     Field("batch_end", "batchEnd", BATCH_END.form, None),
     Field("alert", "alert", ALERT.form, None),
+    Field("traceparent", "trace", TRACEPARENT, None),
 )
 
 _RANGE_MESSAGE: Final = Layout(

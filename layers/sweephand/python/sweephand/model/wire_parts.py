@@ -33,17 +33,30 @@ from sweephand.model.definition import CatchUpMode, CatchUpPolicy, Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import LANES, PermitName
 from sweephand.model.run_id import BatchEnd, Counts, Demand, DemandKind
+from sweephand.model.trace import Origin, read_traceparent
 from sweephand.model.trigger import BatchPlace, Failure, Passage, PassageLevel, Redrive, Trigger
 from sweephand.model.watch import Alert
 from sweephand.schedules import Occurrence, Series
 
 KEY: Final = Layout(JobKey, Field("namespace", "ns", NAME), Field("name", "job", NAME))
 
+
+def _is_traceparent(stored: Any) -> bool:
+    return isinstance(stored, str) and read_traceparent(stored) == stored
+
+
+TRACEPARENT: Final = Form("a traceparent of version 00", _is_traceparent, "text")
+
+ORIGIN: Final = Layout(
+    Origin, Field("traceparent", "t", TRACEPARENT), Field("is_parent", "p", TRUTH, default=False)
+)
+
 DEMAND: Final = Layout(
     Demand,
     Field("kind", "k", choice_of(*get_args(DemandKind))),
     Field("token", "t", NAME),
     Field("link", "l", WHOLE, 0),
+    Field("origin", "o", ORIGIN.form, None),
 )
 
 FAILURE: Final = Layout(

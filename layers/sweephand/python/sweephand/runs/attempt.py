@@ -10,6 +10,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS, SETTLING_MS
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.job import Job
+from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports.clock import Clock
 from sweephand.ports.jobs import PayloadStore
@@ -111,8 +112,8 @@ class Attempts:
         self._allowed = namespaces.allowed
         self._clock = clock
 
-    def make(self, delivery: Delivery, run_token: str | None) -> AttemptMade | Delivery | None:
-        """Send the trigger to its job's target, by the latest definition of the job.
+    def make(self, delivery: Delivery, run: Run) -> AttemptMade | Delivery | None:
+        """Send the trigger to its job's target, by the latest definition of the job. `run` is of the attempt.
 
         If the trigger is no longer alive by the latest read, nothing is sent, and the delivery by that read
         is returned. None if the attempt could not begin, which counts as no fault: the job kept changing, the
@@ -126,7 +127,7 @@ class Attempts:
 
         StoreError: the attempt was not made, or its result is unknown.
         """
-        message, job, permit = delivery.message, delivery.job, delivery.permit
+        message, job, permit, run_token = delivery.message, delivery.job, delivery.permit, run.token
         secrets = self._signing.active(message.trigger.key.namespace)
         body = self._body(message, job)
         latest = delivery
@@ -161,6 +162,8 @@ class Attempts:
                 within_ms=within_ms,
                 allowed=partial(self._allowed, message.trigger.key.namespace),
                 sends_once=permit is not None and permit.token is not None,
+                labels=job.definition.written.get("labels"),
+                origin=run.origin,
             )
             sent = self._send(attempt, delivery)
             answer, latest = sent.answer, sent.latest

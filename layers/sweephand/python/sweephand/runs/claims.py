@@ -7,6 +7,7 @@ from sweephand.access.authentication import run_token
 from sweephand.base.instants import Instant
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.model.run import Run, State
+from sweephand.model.trace import Origin
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.runs import RunStore
@@ -26,8 +27,13 @@ class Claims:
         #: The owners of claims that were taken over from crashed invocations, with a token that was sent.
         self._taken_over: set[str] = set()
 
-    def run_of(self, message: TriggerMessage, expires_at: Instant, *, is_claimed: bool = True) -> Run:
-        """The run of an attempt that is about to be made. It has no `claimed_until` if it needs no claim."""
+    def run_of(
+        self, message: TriggerMessage, expires_at: Instant, origin: Origin | None, *, is_claimed: bool = True
+    ) -> Run:
+        """The run of an attempt that is about to be made. It has no `claimed_until` if it needs no claim.
+
+        `origin` is that of the job. A trigger on demand has one of its own.
+        """
         trigger = message.trigger
         return Run(
             key=trigger.key,
@@ -48,6 +54,7 @@ class Claims:
             payload=message.payload,
             last_failure=message.last_failure,
             batch=trigger.batch,
+            origin=origin if trigger.demand is None else trigger.demand.origin,
         )
 
     def claim(self, run: Run, *, is_async: bool, permit: "Permit | None") -> tuple[Run, Run | None]:

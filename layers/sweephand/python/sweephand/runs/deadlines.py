@@ -174,7 +174,8 @@ class Deadlines:
             return None
         if seen.permit is not None:
             self._rare().gates.end_run(seen.key, seen.permit)
-        return Outcome(outcome_of_failure(failed.state), ended=mark_of(written))
+        name = outcome_of_failure(failed.state)
+        return Outcome(name, ended=mark_of(written), traceparent=seen.context.traceparent)
 
 
 def _failure_of(run: Run) -> Answer:

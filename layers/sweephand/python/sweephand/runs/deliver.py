@@ -104,7 +104,7 @@ class Deliverer:
         permit, message = delivery.permit, delivery.message
         attempted: AttemptMade | Delivery | None = None
         if run.permit is None or permit is None or self._keeps(permit, run, delivery.job):
-            attempted = self._attempts.make(delivery, run.token)
+            attempted = self._attempts.make(delivery, run)
         if not isinstance(attempted, AttemptMade):
             return self._not_made(delivery, run, attempted)
         if permit is not None:
@@ -213,7 +213,8 @@ class Deliverer:
         The attempt is claimed first: another copy of the message may be making it.
         """
         message, job, permit = delivery.message, delivery.job, delivery.permit
-        run = self._claims.run_of(message, self._clock.now() + job.definition.history_retention_ms)
+        expires_at = self._clock.now() + job.definition.history_retention_ms
+        run = self._claims.run_of(message, expires_at, job.origin)
         run = started(run, message, self._clock.now())
         run, refused_by = self._claims.claim(run, is_async=False, permit=permit)
         if refused_by is not None:
@@ -243,7 +244,9 @@ class Deliverer:
             if self._claims.claim_ends_at(message) is None:
                 self._claims.cancel_with_job(message)
                 return None
-        run = self._claims.run_of(message, now + HISTORY_RETENTION_DEFAULT_MS)
+        run = self._claims.run_of(
+            message, now + HISTORY_RETENTION_DEFAULT_MS, None if job is None else job.origin
+        )
         ended = self._runs.claim(run, now)
         if ended is None:
             ended = failed = replace(run, state="failed", ended_at=now, reason=reason)

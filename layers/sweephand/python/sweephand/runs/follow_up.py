@@ -80,7 +80,8 @@ class FollowUp:
                 if failed.is_over:
                     self._expiry.ended(job)
                 outcome = outcome_of_failure(failed.state)
-        return Outcome(outcome, own_lateness_ms(message), mark_of(ended))
+        traceparent = None if run.origin is None else run.context.traceparent
+        return Outcome(outcome, own_lateness_ms(message), mark_of(ended), traceparent=traceparent)
 
     def _ended_elsewhere(self, run: Run) -> Run | None:
         """The stored run of a batch, which somebody else has changed during the attempt. It may be over.

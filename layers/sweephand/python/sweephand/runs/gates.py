@@ -159,7 +159,8 @@ class Gates:
         is_claimed = self._needs_claim(delivery)
         now = self._clock.now()
         self._retention.note_late_run(job, message.trigger.due_at, message.first_attempt_at or now)
-        run = self._claims.run_of(message, now + definition.history_retention_ms, is_claimed=is_claimed)
+        expires_at = now + definition.history_retention_ms
+        run = self._claims.run_of(message, expires_at, job.origin, is_claimed=is_claimed)
         if not is_claimed:
             return run
         run = started(run, message, self._clock.now())

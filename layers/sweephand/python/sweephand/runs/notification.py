@@ -44,6 +44,7 @@ def notification_of(run: Run, sent_at: Instant) -> NotifyMessage:
         reason=run.reason and run.reason[:_REASON_LENGTH_MAX],
         not_before=sent_at,
         result=run.result,
+        traceparent=None if run.origin is None else run.context.traceparent,
     )
 
 

@@ -14,6 +14,7 @@ from sweephand.model.definition import Payload, RetryPolicy
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
 from sweephand.model.run_id import Demand
+from sweephand.model.trace import Origin
 from sweephand.model.trigger import DeadLetter, NotifyMessage, Trigger, TriggerMessage
 from sweephand.model.wire import encode
 from sweephand.ports.clock import Clock, Ids
@@ -115,7 +116,7 @@ class Notifier:
         if spec is None:
             return NO_DEFAULT
         if triggers_job(spec):
-            return self._trigger(message, spec, recorded)
+            return self._trigger(message, spec, read, recorded)
         return self._deliver(message, spec, read, sent_at)
 
     def _deliver(
@@ -141,10 +142,14 @@ class Notifier:
                 ends_batch=message.batch_end is not None,
                 alert=message.alert,
                 allowed=partial(self._allowed, message.trigger.key.namespace),
+                labels=None if read.job is None else read.job.definition.labels,
+                origin=_origin_of(message, read.job),
             )
         )
 
-    def _trigger(self, message: NotifyMessage, spec: Mapping[str, Any], recorded: Run | None) -> Answer:
+    def _trigger(
+        self, message: NotifyMessage, spec: Mapping[str, Any], read: JobRead, recorded: Run | None
+    ) -> Answer:
         """Trigger the job that the target names for the state in which the run ended, if it names one.
 
         `recorded` is the record of that run, if the message is about a run that has one.
@@ -164,7 +169,11 @@ class Notifier:
         # The name is made from what the trigger follows. So a notification that is sent twice makes one
         # trigger. The time at which the end was recorded would not do: it differs if the end is recorded
         # again after a crash.
-        demand = Demand("chained", sha256(message.end_id.encode()).hexdigest()[:_TOKEN_LENGTH], link)
+        token = sha256(message.end_id.encode()).hexdigest()[:_TOKEN_LENGTH]
+        origin = _origin_of(message, read.job)
+        if origin is not None and job.series.batch is not None:
+            origin = origin._replace(is_parent=False)
+        demand = Demand("chained", token, link, origin)
         payload = stored_for(job, Payload.of(body_of(message).decode()), demand, self._payloads, now)
         # A batch can take hours. What follows it is due when it has ended, which is recorded once.
         due_at = message.trigger.due_at if message.batch_end is None else message.ended_at
@@ -220,6 +229,17 @@ class Notifier:
 def _field(message: NotifyMessage) -> str:
     """The field of the job that names the receiver."""
     return "onComplete" if message.alert is None else "onAlert"
+
+
+def _origin_of(message: NotifyMessage, job: Job | None) -> Origin | None:
+    """What a notification of a run's end continues: its last attempt. Others have the origin of the triggers.
+
+    `job` is that of the triggers, as it is now.
+    """
+    if message.batch_end is None and message.alert is None:
+        return None if message.traceparent is None else Origin(message.traceparent, is_parent=True)
+    asked = message.trigger.demand or job
+    return None if asked is None else asked.origin
 
 
 def _end_of_run(message: NotifyMessage, recorded: Run | None) -> Instant:

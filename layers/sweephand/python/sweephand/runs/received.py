@@ -75,12 +75,14 @@ class Outcome(NamedTuple):
     `lateness_ms` is how late Sweephand began the first attempt, in milliseconds, as own_lateness_ms() counts
     it. It is None if no first attempt was made. Before the message is acknowledged, the progress of a batch
     has to show what has `ended`. By then a line also has to hold the trigger that goes `into` it.
+    `traceparent` is the trace context that the attempt sent.
     """
 
     name: OutcomeName
     lateness_ms: int | None = None
     ended: Mark | None = None
     into: LineWait | None = None
+    traceparent: str | None = None
 
 
 def own_lateness_ms(message: TriggerMessage) -> int | None:

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from sweephand.delivery.registry import targets
+from sweephand.model.trace import trace_id_of
 from sweephand.runs.received import FAILURES, Handled, OutcomeName, Received
 from sweephand.runtime import aws, tables
 from sweephand.runtime.compose_delivery import Deliveries, DeliveryStores, compose_delivery
@@ -130,6 +131,8 @@ def log_triggers(logger: "Logger", handled: Iterable[Handled], request_id: str |
         if (trigger := each.trigger) is not None:
             about |= {"trigger_id": trigger.id, "namespace": trigger.key.namespace, "job": trigger.key.name}
             about |= {"run_id": trigger.run_id, "attempt": each.attempt}
+        if each.outcome.traceparent is not None:
+            about["trace_id"] = trace_id_of(each.outcome.traceparent)
         if each.error is not None:
             logger.error("fault", extra=about, exc_info=each.error)
         elif each.is_noteworthy:

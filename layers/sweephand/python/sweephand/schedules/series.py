@@ -118,6 +118,11 @@ class Series:
         """Whether the series has no occurrence at all, because its job fires only by hand or in a chain."""
         return self.schedule is None and self.due_at is None
 
+    @property
+    def is_single(self) -> bool:
+        """Whether the series has one occurrence left since `counted_at`, and one trigger of it."""
+        return self.batch is None and len([*islice(self.occurrences(-1), 2)]) == 1
+
     def has_ended(self, reached: Instant) -> bool:
         """Whether no trigger comes after an instant. On demand: whether `ttl_at` lies before it.
 

@@ -18,7 +18,7 @@ from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, i
 from sweephand.model.page import Page
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.model.revisions import filed_until
-from sweephand.model.wire_parts import PAYLOAD, SERIES
+from sweephand.model.wire_parts import ORIGIN, PAYLOAD, SERIES
 from sweephand.storage.changes import CHANGE
 from sweephand.storage.connect import only_while
 from sweephand.storage.item import IntegerAttribute, Item, StoredItem, expiry, fields_of
@@ -99,6 +99,7 @@ _JOB: Final = Layout(
     Field("counted_in", "counted", WHOLE, None),
     Field("has_batches", "batches", TRUTH, default=False),
     Field("late_until", "late", NUMBER, None),
+    Field("origin", "origin", ORIGIN.form, None),
 )
 
 

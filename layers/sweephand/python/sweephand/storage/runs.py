@@ -29,7 +29,16 @@ from sweephand.model.run import (
 )
 from sweephand.model.run_id import AFTER_UIDS, RunName, parse_run_name, run_position
 from sweephand.model.trigger import Trigger
-from sweephand.model.wire_parts import BATCH_PLACE, DEMAND, FAILURE, PAYLOAD, PERMIT, RESULT, ROUND_ENDS
+from sweephand.model.wire_parts import (
+    BATCH_PLACE,
+    DEMAND,
+    FAILURE,
+    ORIGIN,
+    PAYLOAD,
+    PERMIT,
+    RESULT,
+    ROUND_ENDS,
+)
 from sweephand.storage.item import Item, StoredItem, attribute_value, expiry, fields_of
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import ItemKey, RawItem, Table
@@ -76,6 +85,7 @@ _RUN: Final = Layout(
     Field("last_failure", "failed", FAILURE.form, None),
     Field("batch", "batch", BATCH_PLACE.form, None),
     Field("permit", "permit", PERMIT.form, None),
+    Field("origin", "origin", ORIGIN.form, None),
 )
 
 #: The fields by their names in code.

@@ -181,7 +181,7 @@ TYPE: Final = TargetType(
             HEADERS_SCHEMA,
             "Headers to send. Their values may have the same placeholders. A value of "
             '`{"secretRef": "…"}` stands for a secret of the namespace. Those of Standard Webhooks, '
-            "`sweephand-`, `host` and framing are Sweephand's. "
+            "`sweephand-`, `traceparent`, `host` and framing are Sweephand's. "
             "Callers with the role `read` see the names, not the values.",
             hides_values=True,
         ),

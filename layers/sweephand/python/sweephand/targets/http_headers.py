@@ -78,6 +78,7 @@ _RESERVED: Final = frozenset(
         "keep-alive",
         "proxy",
         "te",
+        "traceparent",
         "trailer",
         "transfer-encoding",
         "upgrade",
@@ -194,6 +195,10 @@ def _reserved_problem(lower: str) -> str | None:
         return None
     if reserved == "proxy":
         return "Leave this header out: many servers would send their own requests through that proxy."
+    if lower == "traceparent":
+        return (
+            "Send it as a header of the request that writes the job: each attempt gets a context of its own."
+        )
     if reserved == lower:
         return f"The header {lower} is set by Sweephand or by the connection: leave it out."
     return f"Use another name: many servers take {lower} for {reserved}, which is not the job's to set."

@@ -159,17 +159,18 @@ def _unknown_fields(target: Mapping[str, Any], target_type: TargetType, at: str)
         yield Violation(at + pointer(field), f"{meant} {takes}".lstrip())
 
 
-def data_violations(target: object, data_bytes: int) -> list[Violation]:
+def data_violations(target: object, data_bytes: int, labels: Mapping[str, str]) -> list[Violation]:
     """The violation of data that is too large for its target; empty if the target takes it.
 
-    `data_bytes` is the size of the data as compact JSON. A target that is refused for another reason takes
-    any data here.
+    `data_bytes` is the size of the data as compact JSON, and `labels` are those of the job. A target that is
+    refused for another reason takes any data here.
     """
     name = target.get("type") if isinstance(target, Mapping) else None
     target_type = target_types().get(name) if isinstance(name, str) else None
-    if target_type is None or data_bytes <= target_type.data_bytes_max:
+    if target_type is None or data_bytes <= (room := target_type.data_room(labels)):
         return []
-    most = f"give at most {target_type.data_bytes_max} ({target_type.data_limit})"
+    less = "" if room == target_type.data_bytes_max else " less the labels"
+    most = f"give at most {room} ({target_type.data_limit}{less})"
     return [Violation("/data", f"{data_bytes} bytes of compact JSON; for a target of type {name} {most}.")]
 
 

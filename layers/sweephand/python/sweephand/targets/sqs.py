@@ -28,7 +28,7 @@ TYPE: Final = TargetType(
     name="sqs",
     summary="An SQS queue.",
     description="An SQS queue: each trigger is a message of `data`, with one attribute `sweephand`.\n\n"
-    "A message has 256 KiB with its attributes, so `data` has at most `sqsDataBytesMax` bytes.",
+    "A message has 256 KiB with its attributes, so `data` and labels have at most `sqsDataBytesMax` bytes.",
     own_fields=(
         Field(
             "queueUrl",

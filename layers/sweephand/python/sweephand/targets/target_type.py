@@ -1,5 +1,6 @@
 """What a target type is: its fields, its rules and its bounds. And the fields that several types share."""
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -103,7 +104,8 @@ class TargetType:
     - `secret_refs` returns the secrets that a valid target names.
     - `host` returns the host of a valid target, if lists of hosts govern the type, and None if not.
     - `data_bytes_max` is how much data a target takes, as compact JSON, and `data_limit` the name of that
-      limit in /v1/limits.
+      limit in /v1/limits. A target that takes less than DATA_BYTES_MAX also has the job's labels in its
+      message.
     """
 
     name: str
@@ -124,6 +126,11 @@ class TargetType:
     def __post_init__(self) -> None:
         ways = (self.delivery is not None, self.triggered_job is not None, self.is_default)
         assert sum(ways) == 1, "an end has one way to be told"
+
+    def data_room(self, labels: Mapping[str, str]) -> int:
+        """How many bytes of data a target takes, if the job has these labels."""
+        sends_apart = not labels or self.data_bytes_max == DATA_BYTES_MAX
+        return self.data_bytes_max - (0 if sends_apart else labels_bytes(labels))
 
     @property
     def field_names(self) -> tuple[str, ...]:
@@ -147,6 +154,11 @@ class TargetType:
             "required": ["type", *(each.name for each in self.own_fields if each.is_required)],
             "additionalProperties": False,
         }
+
+
+def labels_bytes(labels: Mapping[str, str]) -> int:
+    """How many bytes labels take in a delivery."""
+    return len(json.dumps(labels, separators=(",", ":")))
 
 
 def _property(field: Field) -> dict[str, Any]:

@@ -120,7 +120,11 @@ def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
     names = values_of(NAMES, attempt, attempt.event)
     found = values_of(SIGNED_HEADERS, signed, attempt.event)
     found |= {header_of(name): value for name, value in names.items()}
-    return {name: str(value) for name, value in found.items()}
+    return {name: each if isinstance(each, str) else _compact(each) for name, each in found.items()}
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def signatures(secrets: Sequence[str], trigger_id: str, sent_at: Instant, body: bytes) -> str:
@@ -149,8 +153,7 @@ def _signer(secret: str) -> _Signer:
 def _structured(attempt: Attempt) -> bytes:
     """The event as JSON. `data` has the very bytes that the caller wrote, so that numbers stay exact."""
     attributes = values_of((*EVENT_ATTRIBUTES, CONTENT_TYPE), attempt, attempt.event)
-    head = json.dumps(attributes, separators=(",", ":"))
-    return head[:-1].encode() + b',"data":' + attempt.body + b"}"
+    return _compact(attributes)[:-1].encode() + b',"data":' + attempt.body + b"}"
 
 
 def _event_headers(attempt: Attempt) -> dict[str, str]:

@@ -18,7 +18,7 @@ from sweephand.schedules.request import IDLE_ON_DEMAND
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.targets.reach import Reach, read_queue_url
 from sweephand.targets.registry import data_violations
-from sweephand.targets.target_type import TargetType
+from sweephand.targets.target_type import TargetType, labels_bytes
 from sweephand.targets.url import UrlError
 
 #: The sentence about durations that ends the meaning of a field.
@@ -183,7 +183,8 @@ def _text(duration_ms: int) -> str:
 
 def takes_data(_: str, target: Mapping[str, Any], job: Judged) -> list[Violation]:
     """A target takes no more data than its type allows."""
-    return [] if job.payload is None else data_violations(target, job.payload.size)
+    labels = job.sound.get("labels", {})
+    return [] if job.payload is None else data_violations(target, job.payload.size, labels)
 
 
 def is_queue(at: str, url: str, job: Judged) -> list[Violation]:
@@ -205,6 +206,16 @@ def has_no_colons(at: str, labels: Mapping[str, str], _: Judged) -> list[Violati
     """A list can be filtered by each label."""
     detail = "Give a name without a colon: a list is filtered by label=name:value."
     return [Violation(at + pointer(name), detail) for name in labels if ":" in name]
+
+
+def fit_in_delivery(at: str, labels: Mapping[str, str], _: Judged) -> list[Violation]:
+    """Each delivery carries the labels."""
+    size, most = labels_bytes(labels), limits.LABELS_BYTES_MAX
+    return (
+        []
+        if size <= most
+        else [Violation(at, f"{size} bytes of JSON in ASCII; give at most {most} (labelsBytesMax).")]
+    )
 
 
 def only_with(other: str, needed: str) -> Rule:

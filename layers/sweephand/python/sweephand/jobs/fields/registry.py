@@ -18,6 +18,7 @@ from sweephand.jobs.fields.field import (
     Text,
     Texts,
     duration,
+    fit_in_delivery,
     goes_with,
     has_no_colons,
     is_name,
@@ -290,8 +291,8 @@ FIELDS: Final = (
         "labels",
         LABELS,
         f"Up to {limits.LABELS_MAX} names with a text each, of up to {limits.LABEL_LENGTH_MAX} characters; a "
-        "name has no colon.",
-        (has_no_colons,),
+        "name has no colon. Each delivery carries them.",
+        (has_no_colons, fit_in_delivery),
     ),
     Field("description", DESCRIPTION, DESCRIPTION_MEANING),
 )

@@ -66,6 +66,7 @@ function factsOfRun(run, job) {
     ["Last failure", failure && `Attempt ${failure.attempt}: ${failure.reason}`],
     ["Stands for", run.count ? html`<span>${run.count} due times, up to ${at(run.lastDueAt)}</span>` : null],
     ["Trigger id", html`<code class="long">${run.triggerId}</code>`],
+    ["Trace id", run.traceparent && html`<code class="long">${run.traceparent.split("-")[1]}</code>`],
   ];
 }
 

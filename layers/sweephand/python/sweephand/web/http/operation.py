@@ -33,6 +33,7 @@ from sweephand.jobs.settings_cache import JobDefaults
 from sweephand.jobs.write import Writer
 from sweephand.model.api_key import Caller, Role
 from sweephand.model.job import JobKey
+from sweephand.model.trace import read_traceparent
 from sweephand.ports.access import AdminChangeStore, KeyStore
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.runs import LineStore, RunStore
@@ -129,6 +130,11 @@ class Request(Generic[Query, Body]):
         """The job in the path."""
         return JobKey(self.path["namespace"], self.path["name"])
 
+    @property
+    def traceparent(self) -> str | None:
+        """The trace context of the request; None if it has none that the standard accepts."""
+        return read_traceparent(self.headers.get("traceparent"))
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -198,8 +204,7 @@ class Operation:
     about: str = ""
     query: type[BaseModel] = NoQuery
     accepts: Accepts | None = None
-    #: The meaning of each precondition header that the operation takes. The API refuses any other
-    #: precondition.
+    #: The meaning of each header that the operation takes. The API refuses a precondition that is not there.
     headers: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[int, ...] = ()
 
@@ -247,7 +252,8 @@ def precondition_violations(taken: Collection[str], headers: Mapping[str, str]) 
     `taken` are the names of the headers that it takes. The names in `headers` are in lower case. If the API
     ignored a precondition, it would make a write that the caller wanted to prevent.
     """
-    instead = f"it takes {' and '.join(taken)}" if taken else "it takes no precondition"
+    known = [name for name in _PRECONDITIONS if name in taken]
+    instead = f"it takes {' and '.join(known)}" if known else "it takes no precondition"
     return [
         Violation(f"/{name}", f"This call does not take {name}: {instead}. Leave it out.")
         for name in _PRECONDITIONS

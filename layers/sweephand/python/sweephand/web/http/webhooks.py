@@ -85,10 +85,12 @@ def _request(event: Event) -> dict[str, Any]:
 
 def _header(name: str, fact: Fact, event: Event) -> dict[str, Any]:
     schema = fact.schema_of(event)
+    meaning = schema.pop("description")
+    is_json = schema.get("type") == "object"
     return {
         "name": name,
         "in": "header",
         "required": not fact.is_optional,
-        "description": schema.pop("description"),
-        "schema": schema,
+        "description": meaning,
+        **({"content": {"application/json": {"schema": schema}}} if is_json else {"schema": schema}),
     }

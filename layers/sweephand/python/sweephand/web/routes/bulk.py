@@ -18,7 +18,7 @@ from sweephand.model.job import JobKey
 from sweephand.web.http import cursor, json_text, problems
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.http.problems import ProblemResponse
-from sweephand.web.routes.jobs import EXAMPLES
+from sweephand.web.routes.jobs import EXAMPLES, TRACEPARENT
 from sweephand.web.routes.pause import PauseRequest, ResumeRequest
 from sweephand.web.schemas.formats import (
     CURSOR_MEANING,
@@ -217,6 +217,7 @@ def delete_jobs(services: Services, request: Request[DeleteQuery, None]) -> Repl
         _read_jobs,
         limit="bodyBytesMax",
     ),
+    headers=TRACEPARENT,
     returns={200: Returns("The result of each job, in the order of the request", BulkWriteResponse)},
 )
 def put_jobs(services: Services, request: Request[NoQuery, list[Any]]) -> Reply:
@@ -254,7 +255,7 @@ def _parse_or_refuse(
         name, definition = _parse_entry(services, document, seen, request.requested_at)
     except SweephandError as error:
         return _refusal(document.get("name") if isinstance(document, Mapping) else None, error)
-    return JobToWrite(JobKey(request.namespace, name), definition)
+    return JobToWrite(JobKey(request.namespace, name), definition, request.traceparent)
 
 
 def _parse_entry(

@@ -102,6 +102,11 @@ ETAG: Final = {"ETag": "The revision of the job, in double quotes."}
 IF_MATCH: Final = {
     "If-Match": "An ETag: the call writes only if the job has this revision. `*`: only if the job exists."
 }
+#: The header of calls that make triggers.
+TRACEPARENT: Final = {
+    "traceparent": "The caller's trace context (W3C Trace Context). Deliveries continue it or link to it. A "
+    "header that is not valid is ignored."
+}
 _ABSENT: Final = {"If-None-Match": "`*`: the call writes the job only if it does not exist."}
 JOB_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}"
 
@@ -136,7 +141,7 @@ def _read_patch(document: Mapping[str, Any], services: Services, requested_at: I
     tag="Jobs",
     access="write",
     accepts=Accepts(JobRequest, EXAMPLES, read_definition, limit="bodyBytesMax"),
-    headers=IF_MATCH | _ABSENT,
+    headers=IF_MATCH | _ABSENT | TRACEPARENT,
     returns={
         200: Returns("The job was replaced, or did not change", JobResponse, ETAG),
         201: Returns("The job was created", JobResponse, ETAG),
@@ -156,6 +161,7 @@ def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
         requested_at=request.requested_at,
         if_match=parse_if_match(request.headers),
         if_absent=requires_absence(request.headers),
+        traceparent=request.traceparent,
     )
     return job_reply(request, written.job, 201 if written.outcome == "created" else 200)
 
@@ -247,7 +253,7 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
         types=("application/merge-patch+json", "application/json"),
         limit="bodyBytesMax",
     ),
-    headers=IF_MATCH,
+    headers=IF_MATCH | TRACEPARENT,
     returns={200: Returns("The job as it is now", JobResponse, ETAG)},
     problems=(404, 412, 503),
 )
@@ -266,6 +272,7 @@ def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
         caller=request.caller.key_id,
         requested_at=request.requested_at,
         if_match=parse_if_match(request.headers),
+        traceparent=request.traceparent,
     )
     return job_reply(request, written.job)
 

@@ -15,7 +15,7 @@ from sweephand.model.run_id import batch_id
 from sweephand.targets.reach import EVERY_QUEUE
 from sweephand.targets.registry import data_violations, stands_for_default, target_violations
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
-from sweephand.web.routes.jobs import JOB_PATH
+from sweephand.web.routes.jobs import JOB_PATH, TRACEPARENT
 from sweephand.web.schemas.formats import Moment, Time, about
 from sweephand.web.schemas.job_requests import read_payload
 from sweephand.web.schemas.shapes import RequestBody, read_as
@@ -94,6 +94,7 @@ def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> Payl
         required=False,
         limit="bodyBytesMax",
     ),
+    headers=TRACEPARENT,
     returns={202: Returns("The trigger is in the queue", TriggerResponse)},
     problems=(404, 503),
 )
@@ -109,6 +110,7 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
         payload=request.body,
         requested_at=request.requested_at,
         check_data=partial(_check_data, services, request.key.namespace, request.body),
+        traceparent=request.traceparent,
     )
     response: TriggerResponse = {
         "id": trigger.run_id,
@@ -131,6 +133,7 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
         BackfillRequest,
         {"a day": {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}},
     ),
+    headers=TRACEPARENT,
     returns={202: Returns("Sweephand has begun to make the triggers", BackfillResponse)},
     problems=(404, 409, 503),
 )
@@ -144,7 +147,11 @@ def backfill_job(services: Services, request: Request[NoQuery, BackfillRequest])
     schedule and dueTime, since it has nothing to backfill.
     """
     made = services.on_demand.backfill(
-        request.key, since=request.body.from_, until=request.body.to, requested_at=request.requested_at
+        request.key,
+        since=request.body.from_,
+        until=request.body.to,
+        requested_at=request.requested_at,
+        traceparent=request.traceparent,
     )
     response: BackfillResponse = {
         "count": made.count,
@@ -165,5 +172,5 @@ def _check_data(services: Services, namespace: str, payload: Payload | None, def
     found = target_violations(target, has_data=True, reach=reach)
     if found:
         raise InvalidError([Violation("/data", found[0].detail)])
-    if payload is not None and (too_much := data_violations(target, payload.size)):
+    if payload is not None and (too_much := data_violations(target, payload.size, definition.labels)):
         raise InvalidError(too_much)

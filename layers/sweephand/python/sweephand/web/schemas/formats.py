@@ -33,6 +33,8 @@ _TAG: Final = r'(?:W/)?"[!#-~]*"'
 HEADERS: Final[dict[str, dict[str, Any]]] = {
     "If-Match": {"type": "string", "pattern": rf"^(?:\*|{_TAG}(?:, ?{_TAG})*)$"},
     "If-None-Match": {"type": "string", "enum": ["*"]},
+    # Each text is taken, because the standard has what is not valid ignored.
+    "traceparent": {"type": "string", "pattern": r"^[^\r\n]*$"},
 }
 _DUE: Final = "(?:0|[1-9][0-9]{0,14})"
 _NUMBERS: Final = f"{_DUE}-(?:0|[1-9][0-9]{{0,6}})"

@@ -78,6 +78,10 @@ class RunResponse(TypedDict):
     result: NotRequired[Annotated[Any, about("The JSON with which the consumer completed the run.")]]
     count: NotRequired[Annotated[int, about("How many skipped occurrences this record stands for.")]]
     lastDueAt: NotRequired[Annotated[Time, about("The due time of the last of these occurrences.")]]
+    traceparent: NotRequired[
+        Annotated[str, about("The trace context of the latest attempt, if a request with one asked for it.")]
+    ]
+    traceOrigin: NotRequired[Annotated[str, about("The trace context to which the latest attempt links.")]]
 
 
 class NamespaceRunResponse(RunResponse):
@@ -114,6 +118,11 @@ def run_response(run: Run) -> RunResponse:
         response["lastFailure"] = {"attempt": attempt, "reason": reason, "responseCode": code}
     if run.result is not None:
         response["result"] = json_text.raw(run.result)
+    traceparent, link = run.context
+    if traceparent is not None:
+        response["traceparent"] = traceparent
+    if link is not None:
+        response["traceOrigin"] = link
     return response
 
 
