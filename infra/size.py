@@ -81,7 +81,8 @@ CEILINGS: Final = {
     # Examples in three ways send the same requests, and are tabs on the site: 110.
     # Receivers in four frameworks, with four stores: 760. Their examples, served to both kinds of stack: 250.
     # Their claims, secrets and heartbeats in trouble: 485.
-    "tests": Size(lines=87_210, modules=769, inner_imports=1),
+    # Samples of the long proofs, and their marks: 90.
+    "tests": Size(lines=87_310, modules=769, inner_imports=1),
 }
 
 

@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from tests.fakes.engines import LOCAL, Dynamo
+from tests.fakes.engines import LOCAL, MOTO, Dynamo
 
 from sweephand.storage.item import IntegerAttribute, Item
 from sweephand.storage.table import Refusal, Table
@@ -27,7 +27,7 @@ class Thing(Item):
     other = IntegerAttribute(null=True)
 
 
-@pytest.fixture(params=["wire", "moto", LOCAL])
+@pytest.fixture(params=["wire", MOTO, LOCAL])
 def dynamo(request: pytest.FixtureRequest) -> Dynamo:
     made: Dynamo = request.getfixturevalue(f"on_{request.param}")
     return made

@@ -12,6 +12,7 @@ from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.engines import (
     BUCKET,
     LOCAL,
+    MOTO,
     REGION,
     Dynamo,
     Stores,
@@ -55,7 +56,7 @@ def aws_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
 
 
-@pytest.fixture(params=["memory", "wire", "moto", LOCAL])
+@pytest.fixture(params=["memory", "wire", MOTO, LOCAL])
 def stores(request: pytest.FixtureRequest) -> Stores:
     """The empty stores of each implementation: in memory, and the adapters on three engines.
 
@@ -67,7 +68,7 @@ def stores(request: pytest.FixtureRequest) -> Stores:
     return made.stores()
 
 
-@pytest.fixture(params=["moto", LOCAL])
+@pytest.fixture(params=[MOTO, LOCAL])
 def dynamo(request: pytest.FixtureRequest) -> Dynamo:
     """Empty tables on each engine."""
     made: Dynamo = request.getfixturevalue(f"on_{request.param}")

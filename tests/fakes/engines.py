@@ -63,6 +63,9 @@ REGION: Final = "us-east-1"
 BUCKET: Final = "payloads"
 LOCAL: Final = pytest.param("dynamodb_local", marks=pytest.mark.dynamodb_local)
 
+#: In .ci/run each test runs on AWS's own engine, and a sixth of them on moto too.
+MOTO: Final = pytest.param("moto", marks=pytest.mark.sampled(6))
+
 
 @dataclass(frozen=True)
 class Stores:

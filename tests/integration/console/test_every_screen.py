@@ -45,6 +45,7 @@ def mailing(attempt: Attempt) -> Answer:
     return Answer(succeeded=kind != 1 or attempt.number > 1, code=503)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("light", NARROW), ("dark", WIDE)])
 def test_no_screen_has_a_serious_barrier_or_is_wider_than_its_window(
     open_console: Open, town: Town, scheme: str, size: ViewportSize

@@ -59,6 +59,7 @@ def test_another_instant_has_another_verdict(open_console: Open) -> None:
     expect(page.locator(".beat")).to_contain_text("failed")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 def test_these_screens_have_no_serious_barrier_either(open_console: Open, size: Any) -> None:
     console = open_console(size=size)
