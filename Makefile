@@ -40,15 +40,14 @@ sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; o
 
 # A world that is off for thirty days takes 6 s, and another one 0.1 s: a twentieth of the seeds. One with keys
 # takes 4 s, and another one with a policy 0.4 s: a fifth of the seeds.
-verify: $(TESTS) ## the long proofs, for a night: SEEDS=1000 of each kind of world, FLOW_SEEDS=2000 with one policy, every mutation and request
+verify: $(TESTS) ## the long proofs, for a night: SEEDS=1000 of each kind of world, FLOW_SEEDS=2000 with one policy, and all that .ci/run samples
 	@for first in $(WORLDS); do \
 	    seeds=$(or $(SEEDS),1000); [ $$first = 10500000 ] && seeds=$$((seeds / 20)); \
 	    $(MAKE) --no-print-directory sim FIRST=$$first SEEDS=$$seeds || exit 1; done
 	@for kind in $(FLOW_WORLDS); do \
 	    seeds=$(or $(FLOW_SEEDS),2000); case $$kind in *keys) seeds=$$((seeds / 5));; esac; \
 	    $(RUN) tests.simulation.flow --kind $$kind --seeds $$seeds || exit 1; done
-	$(IN_VENV)/python -m pytest tests/simulation/mutations tests/simulation/flow
-	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/e2e/test_described.py tests/unit/web/hostile
+	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest -m sampled --ignore=tests/models
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/models
 
 bench: $(STACK) ## measure lateness, cost, flow, deliveries and start

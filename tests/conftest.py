@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,9 @@ HERE = Path(__file__).parent
 
 #: .ci/run sets it. That script installs everything that tests need, so no test may be skipped.
 SKIPS_NOTHING = "SWEEPHAND_SKIP_NOTHING"
+
+#: .ci/run sets it to a number that it takes from the commit. Without it, every case runs.
+SAMPLE = "SWEEPHAND_SAMPLE"
 
 
 # A slow machine must not fail a test.
@@ -31,9 +35,28 @@ botocore.session.create_loader = cache(botocore.session.create_loader)
 ROOMS = ("unit", "models", "template", "contract", "integration", "simulation", "e2e")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the tests by folder."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Order the tests by folder. Leave out what is not in the sample of this commit."""
+    if os.environ.get(SAMPLE):
+        others = set(outside_of_sample(items, int(os.environ[SAMPLE])))
+        config.hook.pytest_deselected(items=list(others))
+        items[:] = [each for each in items if each not in others]
     items.sort(key=lambda item: ROOMS.index(item.path.relative_to(HERE).parts[0]))
+
+
+def outside_of_sample(items: list[pytest.Item], number: int) -> Iterator[pytest.Item]:
+    """The cases that a sample leaves out.
+
+    `@pytest.mark.sampled(parts)` divides the cases of a module into this many parts, by turns. The number
+    chooses the part that runs. Any `parts` numbers in a row run each case once.
+    """
+    seen: Counter[tuple[Path, int]] = Counter()
+    for item in items:
+        if marker := item.get_closest_marker("sampled"):
+            [parts] = marker.args
+            if seen[item.path, parts] % parts != number % parts:
+                yield item
+            seen[item.path, parts] += 1
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -35,13 +35,15 @@ _ANSWER_S: Final = 60
 class Fuzzing(NamedTuple):
     """Which phases to run, and with how many examples of each operation.
 
-    schemathesis writes into the namespace alone, and its files into the folder.
+    schemathesis writes into the namespace alone, and its files into the folder. It calls the given operations
+    alone.
     """
 
     namespace: str
     folder: Path
     phases: tuple[Phase, ...]
     examples: int
+    operations: AbstractSet[str] = DESCRIBED
 
 
 class Fuzzed(NamedTuple):
@@ -80,6 +82,7 @@ def fuzz(url: str, key: str, asked: Fuzzing) -> Fuzzed:
         f"--header=Authorization: Bearer {key}",
         f"--phases={','.join(asked.phases)}",
         f"--max-examples={asked.examples}",
+        *(f"--include-name={each}" for each in sorted(asked.operations)),
         "--generation-deterministic",
         f"--request-timeout={_ANSWER_S}",
         "--workers=1",

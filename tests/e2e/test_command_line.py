@@ -102,6 +102,7 @@ def inbox(client: Client, namespace: str) -> Iterator[Served]:
         yield inbox
 
 
+@pytest.mark.sampled(2)
 def test_every_command_of_the_page_succeeds(
     sweephand: CommandLine, stack: Mapping[str, Any], namespace: str, inbox: Served
 ) -> None:

@@ -110,6 +110,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
+@pytest.mark.sampled(2)
 def test_what_is_deployed_is_what_sam_would_deploy(aws: Aws, tmp_path: Path) -> None:
     built, packaged = tmp_path / "build", tmp_path / "packaged.json"
     by_sam("build", "--build-dir", built, "--cached", "--cache-dir", tmp_path / "cache")

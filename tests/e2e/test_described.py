@@ -43,6 +43,7 @@ def fuzzed(client: Client, namespace: str) -> Iterator[str]:
         cursor = f"&cursor={page['nextCursor']}" if "nextCursor" in page else None
 
 
+@pytest.mark.sampled(2)
 def test_every_request_is_answered_as_the_openapi_document_says(
     stack: Mapping[str, Any], fuzzed: str, tmp_path: Path
 ) -> None:

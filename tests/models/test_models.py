@@ -19,6 +19,7 @@ CAUGHT: Final = [each for each in MUTATIONS if each.world in SMALL or (WHOLE and
 MASKED: Final = [each for each in MUTATIONS if each.masked_by]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SCENES if WHOLE else SMALL)
 def test_a_world_keeps_every_promise(name: str) -> None:
     scene = SCENES[name]
@@ -26,11 +27,13 @@ def test_a_world_keeps_every_promise(name: str) -> None:
     assert verdict.complaint is None, "\n".join(verdict.trace)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mutation", CAUGHT, ids=lambda each: each.model.__name__)
 def test_a_mutation_shows_in_its_world(mutation: Mutation) -> None:
     assert explore(mutation.model(SCENES[mutation.world].world)).complaint not in {None, TOO_MANY}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mutation", MASKED, ids=lambda each: each.model.__name__)
 def test_a_masked_mutation_shows_in_no_small_world_of_gates(mutation: Mutation) -> None:
     worlds = ("one gate", "two gates, stealing", "one trigger, crash")

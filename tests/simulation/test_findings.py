@@ -1,6 +1,8 @@
 """The simulator finds an error, shrinks the seed, and tells its story."""
 
 from contextlib import AbstractContextManager
+from itertools import chain
+from typing import Final
 from unittest.mock import patch
 
 from tests.simulation.report import figures_of, replay_of
@@ -10,6 +12,9 @@ from tests.simulation.traces.story import story
 from tests.simulation.world.faults import KINDS, Mask
 
 from sweephand.runs import gates
+
+#: A seed that is broken without grace, and that is small. If workloads change, the test searches for another.
+KNOWN: Final = 223
 
 
 def without_grace() -> AbstractContextManager[object]:
@@ -22,7 +27,7 @@ def broken(seed: int, mask: Mask, *, is_telling: bool = False) -> Result:
 
 
 def first_broken() -> int:
-    return next(seed for seed in range(400) if broken(seed, Mask()).complaints)
+    return next(seed for seed in chain((KNOWN,), range(400)) if broken(seed, Mask()).complaints)
 
 
 def test_the_simulator_finds_broken_code_within_few_seeds_and_tells_the_story() -> None:

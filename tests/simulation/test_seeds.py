@@ -5,12 +5,13 @@ from tests.simulation.report import replay_of
 from tests.simulation.simulation import run
 from tests.simulation.workload.switching import FIRST_OFF_FOR_A_MONTH
 
-#: Seeds of `make test`, in parts that pytest-xdist can spread. `.ci/run` adds 200 others, and `make verify`
-#: runs thousands.
+#: Seeds of `make test`, in parts that pytest-xdist can spread. `.ci/run` runs a part of them and 200
+#: others, and `make verify` runs thousands.
 SEEDS = 300
 PART = 20
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("first", range(0, SEEDS, PART))
 def test_every_seed_recovers_from_its_troubles(first: int) -> None:
     for seed in range(first, first + PART):

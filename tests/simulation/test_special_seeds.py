@@ -17,6 +17,7 @@ LOSING = (39, 49, 53)
 LOSING_NOTHING = (1, 2)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", [*LOSING, *LOSING_NOTHING])
 def test_an_audit_finds_what_was_lost_and_repeats_nothing_else(number: int) -> None:
     result = run(FIRST_WITH_AUDITS + number)
@@ -33,6 +34,7 @@ DRILLED = (0, 2, 6, 8)
 DRILLED_RED = (52, 55, 168, 427, 632)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", [*DRILLED, *DRILLED_RED])
 def test_nothing_is_lost_beyond_what_catch_up_says(number: int) -> None:
     result = run(FIRST_WITH_DRILL + number)
@@ -57,11 +59,13 @@ IN_LANES = (1, 2, 3, 4, 6, 9)
 IN_LANES_RED = (70, 56)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", IN_LANES_RED)
 def test_a_world_that_was_red_is_green(number: int) -> None:
     assert not run(FIRST_WITH_LANES + number).complaints
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", IN_LANES)
 def test_a_world_with_lanes_recovers_from_its_troubles(number: int) -> None:
     result = run(FIRST_WITH_LANES + number)
@@ -85,6 +89,7 @@ def test_ten_thousand_low_triggers_delay_high_ones_by_less_than_a_second() -> No
 LIMITED = (FIRST_LIMITED, *range(FIRST_CHANGED, FIRST_CHANGED + 4))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", LIMITED)
 def test_no_more_triggers_leave_than_the_limits_allow(seed: int) -> None:
     result = run(seed)
@@ -111,6 +116,7 @@ UNDER_POLICIES = (6, 9, 27, 324, 309, 1062, 50_147, 50_591)
 CLOSED = {1: 0, 84: 5, 11: 0, 50_087: 0}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", UNDER_POLICIES)
 def test_a_world_with_policies_recovers_from_its_troubles(number: int) -> None:
     result = run(FIRST_WITH_POLICY + number)
@@ -118,6 +124,7 @@ def test_a_world_with_policies_recovers_from_its_troubles(number: int) -> None:
     assert result.figures["under a policy"], "the seed shows nothing of policies"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("number", "rounds"), CLOSED.items())
 def test_what_waits_for_a_closed_policy_is_delivered_whether_its_jobs_leave_or_not(
     number: int, rounds: int
@@ -133,6 +140,7 @@ def test_what_waits_for_a_closed_policy_is_delivered_whether_its_jobs_leave_or_n
 WITH_QUOTAS = (0, 1, 2, 18, 481)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", WITH_QUOTAS)
 def test_a_namespace_stores_no_more_than_it_may(number: int) -> None:
     result = run(FIRST_WITH_QUOTAS + number)
@@ -151,6 +159,7 @@ WATCHED = (0, 1, 2, 15)
 WATCHED_RED = (106, 214)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", [*WATCHED, *WATCHED_RED])
 def test_a_watch_tells_of_what_was_missed_and_of_nothing_else(number: int) -> None:
     result = run(FIRST_WITH_WATCHES + number)

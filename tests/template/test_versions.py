@@ -35,6 +35,7 @@ BASES: tuple[dict[str, str], ...] = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("base", BASES, ids=lambda base: " ".join(base) or "defaults")
 def test_a_version_is_replaced_if_and_only_if_a_parameter_changes_its_function(
     stack: Stack, base: dict[str, str]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize
 from tests.contract.builders import admin_change
 from tests.fakes.chromium import PATIENCE_MS
@@ -106,6 +107,15 @@ class Console:
         size = self.page.viewport_size
         assert size is not None
         self.page.screenshot(path=SCREENSHOTS / f"{name}-{size['width']}.png", full_page=True)
+
+
+def serious_barriers(page: Page) -> list[Any]:
+    """What a screen reader, a keyboard or weak eyes would fail at, as axe-core reports it.
+
+    axe-core describes violations alone. To describe what is right takes it as long again.
+    """
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [each for each in found if each["impact"] in ("serious", "critical")]
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import pytest
 from tests.simulation.flow.keyed import run_keyed
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(8))
 def test_a_seed_in_which_nothing_goes_wrong_has_no_complaint(seed: int) -> None:
     world = run_keyed(seed, is_calm=True)
@@ -11,6 +12,7 @@ def test_a_seed_in_which_nothing_goes_wrong_has_no_complaint(seed: int) -> None:
     assert world.figures["rests"], "no guard rests"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_seed_with_mishaps_has_no_complaint(seed: int) -> None:
     assert not run_keyed(seed, is_calm=False).complaints

@@ -7,16 +7,19 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.policy import Rate
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_seed_has_no_complaint(seed: int) -> None:
     assert not run(seed).complaints
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", [12, 18, 22, 29, 47])
 def test_a_seed_whose_policy_changes_its_rate_has_no_complaint(seed: int) -> None:
     assert not run(seed, CHANGING_RATES).complaints
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_seed_whose_policy_is_paused_has_no_complaint(seed: int) -> None:
     assert not run(seed, has_pauses=True).complaints
@@ -35,6 +38,7 @@ def test_nine_tenths_of_a_limit_are_in_use_while_work_waits_for_a_slow_consumer(
     assert use(1, limit, 20, of_entry, consumer_ms=2_000) >= 0.9
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("limit", [1, 40])
 @pytest.mark.parametrize(
     ("rate", "seconds"),
@@ -49,6 +53,7 @@ def test_about_95_percent_of_a_rate_is_used_while_work_waits(rate: Rate, seconds
     assert rate_use(1, rate, seconds, limit) >= 0.94
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("limit", "slots", "least"), [(500, 200, 0.9), (1_000, 300, 0.85)])
 def test_most_of_a_rate_with_several_buckets_is_used_while_work_waits(
     limit: int, slots: int, least: float

@@ -1,8 +1,6 @@
 """Each mutation turns a seed red, or fails a unit test if it shows in too few seeds."""
 
-import os
 from itertools import chain
-from typing import Final
 
 import pytest
 from tests.simulation.mutations.search import MUTATIONS, SEEDS_MAX, catch, known
@@ -12,22 +10,15 @@ from tests.simulation.mutations.under import exit_code
 #: minutes.
 GREEN = 8
 
-#: `.ci/run` sets it to "1/6" up to "6/6", another one for another commit: which part of them runs.
-PART: Final = "SWEEPHAND_MUTATIONS"
-
-
-def part_of(names: list[str]) -> list[str]:
-    """The names, or the part that the environment asks for: "2/6" is every sixth, from the second on."""
-    number, parts = map(int, os.environ.get(PART, "1/1").split("/"))
-    return names[number - 1 :: parts]
-
+#: `make verify` runs all of them.
+pytestmark = pytest.mark.sampled(12)
 
 CAUGHT = [name for name, each in MUTATIONS.items() if each.masked_by is None and each.shown_by is None]
 SHOWN = [name for name, each in MUTATIONS.items() if each.shown_by is not None]
 MASKED = [name for name, each in MUTATIONS.items() if each.masked_by is not None]
 
 
-@pytest.mark.parametrize("name", part_of(CAUGHT))
+@pytest.mark.parametrize("name", CAUGHT)
 def test_a_mutation_turns_a_seed_red(name: str) -> None:
     mutation = MUTATIONS[name]
     # First the seed that is known to catch it. If seeds have changed since, then all seeds that the search
@@ -37,14 +28,14 @@ def test_a_mutation_turns_a_seed_red(name: str) -> None:
     assert catch(mutation, seeds) is not None, mutation.says
 
 
-@pytest.mark.parametrize("name", part_of(SHOWN))
+@pytest.mark.parametrize("name", SHOWN)
 def test_a_rare_mutation_fails_a_unit_test(name: str) -> None:
     mutation = MUTATIONS[name]
     assert mutation.shown_by is not None
     assert exit_code(name, mutation.shown_by) is pytest.ExitCode.TESTS_FAILED, mutation.says
 
 
-@pytest.mark.parametrize("name", part_of(MASKED))
+@pytest.mark.parametrize("name", MASKED)
 def test_a_masked_mutation_is_harmless(name: str) -> None:
     mutation = MUTATIONS[name]
     caught = catch(mutation, range(mutation.first, mutation.first + GREEN))

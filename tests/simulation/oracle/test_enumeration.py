@@ -210,6 +210,7 @@ def stretch(definition: dict[str, Any], asked_at: int) -> int:
     return asked_at + days * DAY_MS
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(0, 600, 20))
 def test_production_enumerates_the_same(seed: int) -> None:
     for each in range(seed, seed + 20):

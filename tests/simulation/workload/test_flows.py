@@ -6,10 +6,10 @@ import pytest
 from tests.simulation.oracle.runs import LEAVES_TO
 from tests.simulation.simulation import run
 from tests.simulation.traces.trace import Event, RunAnswered, RunAsked, RunStored
-from tests.simulation.workload.flows import Flows
 
-#: This number of first seeds shows all of it.
-SEEDS = range(72)
+#: Of the first 72 seeds, these four show all of it. If a changed workload hides something, add the seed that
+#: shows it. The oracle finds a forbidden transition in every world.
+SEEDS = (18, 21, 30, 70)
 
 #: One process runs both tests, so that the worlds run once.
 pytestmark = pytest.mark.xdist_group("flows")
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("flows")
 @pytest.fixture(scope="module")
 def events() -> list[Event]:
     """All events of the seeds with flows."""
-    return list(chain.from_iterable(run(seed).events for seed in SEEDS if Flows.of(seed).is_on))
+    return list(chain.from_iterable(run(seed).events for seed in SEEDS))
 
 
 def test_seeds_take_every_transition_from_one_state_of_a_run_to_another(events: list[Event]) -> None:

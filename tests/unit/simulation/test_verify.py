@@ -1,10 +1,13 @@
-"""`make verify` runs seeds of each kind of world that the simulators have."""
+"""`make verify` runs seeds of each kind of world that the simulators have, and all of what is sampled."""
 
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Final
+from types import SimpleNamespace
+from typing import Any, Final
 
+import pytest
+from tests.conftest import outside_of_sample
 from tests.simulation import workload
 from tests.simulation.flow.many import KINDS
 from tests.simulation.world import faults
@@ -31,3 +34,26 @@ def test_it_begins_at_the_first_seed_of_each_kind_of_world() -> None:
 
 def test_it_runs_each_kind_of_world_with_one_policy() -> None:
     assert listed("FLOW_WORLDS") == list(KINDS)
+
+
+def test_it_runs_every_case_that_is_sampled() -> None:
+    assert "SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest -m sampled" in MAKEFILE
+    assert "SWEEPHAND_SAMPLE" not in MAKEFILE
+
+
+@pytest.mark.parametrize(("parts", "cases"), [(1, 4), (2, 1), (3, 7), (6, 86)])
+def test_as_many_samples_as_there_are_parts_have_each_case_once(parts: int, cases: int) -> None:
+    def case(name: str, *marks: Any) -> Any:
+        return SimpleNamespace(path=Path("test_long.py"), name=name, get_closest_marker=dict(marks).get)
+
+    sampled = [
+        case(f"case {number}", ("sampled", pytest.mark.sampled(parts).mark)) for number in range(cases)
+    ]
+    items = [case("short"), *sampled]
+    ran = [
+        each.name
+        for number in range(40, 40 + parts)
+        for each in items
+        if each not in list(outside_of_sample(items, number))
+    ]
+    assert sorted(ran) == sorted(["short"] * parts + [each.name for each in sampled])

@@ -144,6 +144,7 @@ def _slowest(town: Town, call: Call, hostile: Iterable[Hostile], credential: str
     return slowest
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("call", CALLS, ids=lambda each: each.name)
 def test_no_request_with_a_key_takes_half_a_second_of_cpu(call: Call) -> None:
     town = town_for(call)
@@ -153,6 +154,7 @@ def test_no_request_with_a_key_takes_half_a_second_of_cpu(call: Call) -> None:
     assert took_s < CPU_S_MAX or took_s < CPU_S_MAX * slowness(), what
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("call", CALLS, ids=lambda each: each.name)
 @pytest.mark.parametrize("credential", [None, "shr_" + "A" * 43], ids=["nobody", "run token"])
 def test_no_request_without_a_key_takes_a_tenth_of_a_second_of_cpu(
