@@ -83,7 +83,7 @@ CEILINGS: Final = {
     # Examples in three ways send the same requests, and are tabs on the site: 110.
     # Receivers in four frameworks, with four stores: 760. Their examples, served to both kinds of stack: 250.
     # Their claims, secrets and heartbeats in trouble: 485.
-    # Trace contexts and labels, from a request to each attempt: 610. Samples of the long proofs: 90.
+    # Samples of the long proofs, and their marks: 90.
     "tests": Size(lines=87_950, modules=773, inner_imports=1),
 }
 
