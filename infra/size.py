@@ -68,7 +68,8 @@ CEILINGS: Final = {
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
     # The site of the documentation takes 520 lines, of which the reference of the API is a third.
-    "infra": Size(lines=5_515, modules=71, inner_imports=1),
+    # A rehearsal is measured, too: 25.
+    "infra": Size(lines=5_540, modules=71, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
