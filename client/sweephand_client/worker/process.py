@@ -19,7 +19,7 @@ from typing import Final
 KILL_AFTER_S: Final = 10
 
 #: What is kept of the output. It is more than a run takes, so that what is hidden in it stands there whole.
-_TAIL_BYTES: Final = 8_192
+_TAIL_BYTES: Final = 4_096
 _LINE_BYTES_MAX: Final = 8_192
 _CHUNK_BYTES: Final = 65_536
 #: How often a group is asked whether it has ended, and a quiet output whether anybody still reads it.
