@@ -50,9 +50,7 @@ class Listener(ThreadingHTTPServer):
         try:
             super().__init__((host, port), _Handler)
         except (OSError, OverflowError) as error:
-            raise InputError(
-                f"--listen {host}:{port} cannot be used: {error}. Give another address."
-            ) from None
+            raise InputError(f"Nothing can listen at {host}:{port}: {error}. Give another address.") from None
 
     @property
     def url(self) -> str:
