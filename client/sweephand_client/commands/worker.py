@@ -100,18 +100,19 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _log(output: Output) -> Callable[[str], None]:
-    """A function that writes a line of the log, from any thread. As JSON a line is an object."""
+    """A function that writes lines of the log, from any thread. With --json they are in an object."""
     lock = threading.Lock()
 
     def say(text: str) -> None:
         at = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        shown = text if text.isprintable() else exact_json.terminal_safe(text).replace("\\t", "\t")
+        plain = text.replace("\n", "").replace("\t", "").isprintable()
+        shown = text if plain else exact_json.terminal_safe(text)
         try:
             with lock:
                 if output.as_json:
                     output.line({"at": at, "text": text})
                 else:
-                    sys.stdout.write(f"{at} {shown}\n")
+                    sys.stdout.write(f"{at} " + shown.replace("\n", f"\n{at} ") + "\n")
                     sys.stdout.flush()
         except OSError:
             # The reader of the log has gone. The commands go on.

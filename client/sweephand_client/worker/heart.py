@@ -169,6 +169,9 @@ class Heart:
         by = answer.get("heartbeatBy")
         left_s = None if by is None else (dt.datetime.fromisoformat(by) - sent_on).total_seconds()
         self.beats.accepted(sent_at, left_s)
+        if left_s is not None and left_s <= 0:
+            self._refuse(f"heartbeatBy ({by}) is over by the clock of this machine: set the clock")
+            return
         if by is not None and not self.is_taken:
             self._keep()
             self.is_taken = True

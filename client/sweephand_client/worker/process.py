@@ -45,8 +45,8 @@ class Account:
 class Process:
     """A command that runs. `ended` is called in a thread as soon as the command is over.
 
-    `say` gets each line of the output, standard error included, as it comes. `inherited` are file descriptors
-    that the command keeps open. Raises StartError.
+    `say` gets the lines of the output, standard error included, as they come. `inherited` are files that the
+    command keeps open. Raises StartError.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class Process:
 
     def _read(self) -> None:
         assert self._child.stdout is not None, "it was asked for"
-        line = bytearray()
+        rest = b""
         with self._child.stdout as output:
             poll = select.poll()
             poll.register(output, select.POLLIN)
@@ -171,16 +171,11 @@ class Process:
                     break
                 self._tail += chunk
                 del self._tail[:-_TAIL_BYTES]
-                line = self._say_lines(line + chunk)
-        if line:
-            self._say(line.decode(errors="replace"))
-
-    def _say_lines(self, text: bytearray) -> bytearray:
-        """Say the whole lines of a text, and return what is left. A very long line becomes several."""
-        *lines, rest = text.split(b"\n")
-        while len(rest) > _LINE_BYTES_MAX:
-            lines.append(rest[:_LINE_BYTES_MAX])
-            rest = rest[_LINE_BYTES_MAX:]
-        for each in lines:
-            self._say(each.decode(errors="replace"))
-        return rest
+                whole, newline, rest = (rest + chunk).rpartition(b"\n")
+                if newline:
+                    self._say(whole.decode(errors="replace"))
+                if len(rest) > _LINE_BYTES_MAX:
+                    self._say(rest.decode(errors="replace"))
+                    rest = b""
+        if rest:
+            self._say(rest.decode(errors="replace"))

@@ -138,4 +138,4 @@ class Queue:
         except UnreadableError as error:
             self._say(f"The message {message['MessageId']} stays in its queue: {error}")
             return
-        self._taker.take(run, body.encode(), held)
+        self._taker.take(run, body.encode(errors="replace"), held)

@@ -5,11 +5,11 @@ import signal
 import socket
 from typing import Final, Self
 
-_STOPPING: Final = (signal.SIGTERM, signal.SIGINT)
+_STOPPING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Signals:
-    """Takes SIGTERM and SIGINT while its context lasts. Only the main thread can enter it.
+    """Takes SIGTERM, SIGINT and SIGHUP while its context lasts. Only the main thread can enter it.
 
     A handler that set a threading.Event could wait for the very thread that it interrupts. So the handlers do
     nothing, and Python writes each signal to a socket.

@@ -83,8 +83,9 @@ class Work:
         self._heart = Heart(run, held, shared.client, changed=self._wake.set, say=self.say)
 
     def say(self, text: str) -> None:
-        """Write a line about this run to the log."""
-        self._shared.say(f"[{printable(f'{self.run.job} {self.run.run_id}')}] {text}")
+        """Write lines about this run to the log."""
+        about = f"[{printable(f'{self.run.job} {self.run.run_id}')}] "
+        self._shared.say(about + text.replace("\n", f"\n{about}"))
 
     def stop(self, why: str) -> None:
         """End the command, or do not begin it."""

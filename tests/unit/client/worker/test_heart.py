@@ -57,6 +57,13 @@ def test_a_run_that_is_over_is_refused_and_its_message_is_not_needed(stack: Stac
     assert (tried.refusal, held.seen, log) == ("The run is cancelled: stop.", ["keep"], ["changed"])
 
 
+def test_a_clock_by_which_a_heartbeat_is_late_at_once_is_told(stack: Stack) -> None:
+    stack.left_s = -7
+    tried = heart(stack, Held(), [])
+    tried.beat()
+    assert (tried.is_taken, tried.refusal is not None and "set the clock" in tried.refusal) == (False, True)
+
+
 def test_another_refusal_is_no_reason_to_give_up_a_run(stack: Stack) -> None:
     held, log = Held(), list[str]()
     tried = heart(stack, held, log)

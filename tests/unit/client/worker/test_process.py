@@ -31,9 +31,9 @@ class Started:
         }
         self.process = Process(words, **{**given, **options}, say=self._say, ended=self._is_over.set)
 
-    def _say(self, line: str) -> None:
+    def _say(self, text: str) -> None:
         with self._changed:
-            self.lines.append(line)
+            self.lines += text.split("\n")
             self._changed.notify_all()
 
     def said(self, holds: Callable[[list[str]], bool]) -> list[str]:

@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.client.conftest import CommandLine
@@ -81,18 +82,19 @@ def test_the_health_file_says_what_runs(worker: Worker, machine: Machine) -> Non
     worker.take(run_of("slow"), b"", Nothing())
     until((machine.home / "begun").exists)
     worker.received("The queue cannot be read: no route")
-    until(lambda: (worker.beat(), health(machine.home)["runs"][0]["beganAt"])[1])
-    found = health(machine.home)
+    until(lambda: health(worker, machine)["runs"][0]["beganAt"])
+    found = health(worker, machine)
     assert found["runs"][0].items() >= {"job": "slow", "run": "1795262400000-0", "attempt": 1}.items()
     assert (found["pid"], found["problem"]) == (os.getpid(), "The queue cannot be read: no route")
     (machine.home / "go").touch()
     until(lambda: worker.count == 0)
+    assert health(worker, machine)["runs"] == []
+
+
+def health(worker: Worker, machine: Machine) -> dict[str, Any]:
+    """What the health file says now."""
     worker.beat()
-    assert health(machine.home)["runs"] == []
-
-
-def health(home: Path) -> dict[str, list[dict[str, object]]]:
-    found: dict[str, list[dict[str, object]]] = json.loads((home / "health.json").read_text("utf-8"))
+    found: dict[str, Any] = json.loads((machine.home / "health.json").read_text("utf-8"))
     return found
 
 
