@@ -73,7 +73,7 @@ def _is_environment(value: Any) -> bool:
     )
 
 
-_RULES: Final[Mapping[str, _Rule]] = {
+RULES: Final[Mapping[str, _Rule]] = {
     "command": _Rule(
         "give a text for /bin/sh, or a list of texts: a program and its arguments",
         lambda value: (
@@ -138,9 +138,15 @@ def read_commands_file(text: str, path: str) -> CommandsFile:
 
 
 def write_commands_file(commands: Mapping[str, Mapping[str, Any]], namespace: str | None) -> str:
-    """The text of a file with these fields for each job."""
-    named = {} if namespace is None else {"namespace": namespace}
-    return yaml_text({**named, "commands": {job: dict(fields) for job, fields in commands.items()}})
+    """The text of a file with these fields for each job. What all have as environment stands there once."""
+    value: dict[str, Any] = {} if namespace is None else {"namespace": namespace}
+    own = {job: dict(fields) for job, fields in commands.items()}
+    first = next(iter(own.values()), {}).get("environment")
+    if first and all(each.get("environment") == first for each in own.values()):
+        value["defaults"] = {"environment": dict(first)}
+        for each in own.values():
+            del each["environment"]
+    return yaml_text({**value, "commands": own})
 
 
 def _wrong(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -159,18 +165,18 @@ def _wrong(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield pointer, "give the name of a job, or how names begin with a star at its end, as in backup-*"
         yield from _wrong_fields(pointer, fields)
         if isinstance(fields, dict) and "command" not in fields:
-            yield pointer, f"there is no command; {_RULES['command'].expected}"
+            yield pointer, f"there is no command; {RULES['command'].expected}"
 
 
 def _wrong_fields(pointer: str, fields: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(fields, dict):
-        yield pointer, f"give an object with {', '.join(_RULES)}"
+        yield pointer, f"give an object with {', '.join(RULES)}"
         return
     for name, value in fields.items():
-        if name not in _RULES:
-            yield f"{pointer}/{_escaped(name)}", f"there is no such field; give {', '.join(_RULES)}"
-        elif not _RULES[name].holds(value):
-            yield f"{pointer}/{name}", _RULES[name].expected
+        if name not in RULES:
+            yield f"{pointer}/{_escaped(name)}", f"there is no such field; give {', '.join(RULES)}"
+        elif not RULES[name].holds(value):
+            yield f"{pointer}/{name}", RULES[name].expected
 
 
 def _command(defaults: Mapping[str, Any], own: Mapping[str, Any]) -> Command:

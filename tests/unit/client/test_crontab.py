@@ -14,8 +14,9 @@ from tests.unit.docs.blocks import blocks
 from tests.unit.docs.test_examples import CRONTAB, requests
 
 from sweephand_client.tasks.crontab.translation import Translated, translate
+from sweephand_client.tasks.exact_yaml import parsed
 from sweephand_client.tasks.jobs_file import read_jobs_file, write_jobs_file
-from sweephand_client.worker.commands_file import Command, load_commands_file
+from sweephand_client.worker.commands_file import Command, load_commands_file, write_commands_file
 
 URL: Final = "https://web1.example.com/run"
 
@@ -48,21 +49,24 @@ def test_the_crontab_of_the_page_becomes_the_jobs_of_the_page() -> None:
     text = next(blocks(CRONTAB, "crontab")).text
     body = json.loads(next(each.body for each in requests(CRONTAB) if each.url.endswith("/jobs")) or "")
 
-    found = translate(text, dialect="cronie", target={"type": "http", "url": URL})
+    found = translate(text, dialect="cronie", target={"type": "http", "url": URL}, for_worker=True)
 
     assert [{"name": each.name, **each.definition} for each in found.file.jobs] == body["jobs"]
     assert {each.name: each.paused for each in found.file.jobs if each.paused} == {
         "report": "Commented out in the crontab."
     }
+    assert parsed(write_commands_file(found.commands, "web1")) == parsed(next(blocks(CRONTAB, "yaml")).text)
 
 
-def test_the_lines_of_the_page_become_the_jobs_of_the_page() -> None:
-    documents = [json.loads(block.text) for block in blocks(CRONTAB, "json")]
+def test_the_lines_of_the_page_become_the_commands_of_the_page() -> None:
     lines = [each.text for each in list(blocks(CRONTAB, "crontab"))[1:]]
+    files = [parsed(each.text) for each in list(blocks(CRONTAB, "yaml"))[1:]]
+    assert lines
 
-    for line in lines:
-        (job,) = jobs(line.rstrip("\n"), target={"type": "http", "url": URL}).values()
-        assert job in documents
+    for line, file in zip(lines, files, strict=True):
+        found = translated(line, for_worker=True).commands
+        environment = {"environment": {"PATH": "/usr/bin:/bin"}}
+        assert found == {job: fields | environment for job, fields in file["commands"].items()}
 
 
 @pytest.mark.parametrize("crontab", [pytest.param(each, id=each["title"]) for each in CRONTABS[::6]])
