@@ -2,14 +2,13 @@
 
 import importlib
 import re
-import threading
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sweephand_client.http.errors import InputError
-from sweephand_client.receive.run import Run, UnreadableError, run_of_message
-from sweephand_client.worker.heart import Held
+from sweephand_client.receive.run import UnreadableError, run_of_message
+from sweephand_client.worker.worker import Worker
 
 _POLL_S: Final = 10
 _MESSAGES_MAX: Final = 10
@@ -21,22 +20,6 @@ _AGAIN_S: Final = 5.0
 _ATTRIBUTE: Final = "sweephand"
 #: The region in the host of a URL, as in sqs.eu-west-1.amazonaws.com.
 _REGION: Final = re.compile(r"\bsqs(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-\d)\.")
-
-
-class Taker(Protocol):
-    """The worker, as a queue knows it."""
-
-    #: Set when nothing more is to be taken.
-    is_stopping: threading.Event
-
-    def free(self, for_s: float) -> int:
-        """How many deliveries may be taken now. It waits for the first one, for so long at most."""
-
-    def take(self, run: Run, body: bytes, held: Held) -> None:
-        """Do the work of a delivery in a thread."""
-
-    def received(self, problem: str | None) -> None:
-        """The intake works, or has this problem."""
 
 
 def sqs_client(url: str) -> Any:
@@ -91,27 +74,27 @@ class Message:
 class Queue:
     """The intake from one queue. `client` is boto3's client of SQS."""
 
-    def __init__(self, url: str, client: Any, taker: Taker, say: Callable[[str], None]) -> None:
+    def __init__(self, url: str, client: Any, worker: Worker, say: Callable[[str], None]) -> None:
         self._url = url
         self._client = client
-        self._taker = taker
+        self._worker = worker
         self._say = say
 
     def run(self) -> None:
         """Take deliveries until the worker stops."""
-        stopping = self._taker.is_stopping
+        stopping = self._worker.is_stopping
         while not stopping.is_set():
-            count = self._taker.free(_POLL_S)
+            count = self._worker.free(_POLL_S)
             if not count:
-                self._taker.received(None)
+                self._worker.received(None)
                 continue
             try:
                 messages = self._received(min(count, _MESSAGES_MAX))
             except Exception as error:  # noqa: BLE001 - the queue may be reached later
-                self._taker.received(f"The queue cannot be read: {error}")
+                self._worker.received(f"The queue cannot be read: {error}")
                 stopping.wait(_AGAIN_S)
                 continue
-            self._taker.received(None)
+            self._worker.received(None)
             for each in messages:
                 self._take(each)
 
@@ -128,7 +111,7 @@ class Queue:
 
     def _take(self, message: Any) -> None:
         held = Message(self._client, self._url, message["ReceiptHandle"], self._say)
-        if self._taker.is_stopping.is_set():
+        if self._worker.is_stopping.is_set():
             held.put_back()
             return
         names = message.get("MessageAttributes", {}).get(_ATTRIBUTE, {}).get("StringValue", "null")
@@ -138,4 +121,4 @@ class Queue:
         except UnreadableError as error:
             self._say(f"The message {message['MessageId']} stays in its queue: {error}")
             return
-        self._taker.take(run, body.encode(errors="replace"), held)
+        self._worker.take(run, body.encode(errors="replace"), held)

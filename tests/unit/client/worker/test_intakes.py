@@ -49,13 +49,7 @@ def listening(worker: Worker) -> Iterator[str]:
 
 
 def post(
-    url: str,
-    job: str = "backup",
-    *,
-    secret: str = SECRET,
-    age_s: int = 0,
-    body: bytes = b"null",
-    **headers: str,
+    url: str, job: str = "backup", *, secret: str = SECRET, age_s: int = 0, **headers: str
 ) -> tuple[int, str]:
     """The status and the words of the answer to a delivery."""
     now, body = SystemClock().now() - age_s * 1_000, b"null"
@@ -86,17 +80,9 @@ def post(
         ({"secret": OTHER}, 401, "No known secret of the namespace has signed this request."),
         ({"age_s": 301}, 401, "They may differ by five minutes."),
         ({"webhook_signature": ""}, 401, "The request has no header webhook-signature."),
-        (
-            {"job": "unknown"},
-            422,
-            "commands.yaml names no command for the job unknown. Add it there, or rename",
-        ),
+        ({"job": "unknown"}, 422, "names no command for the job unknown. Add it there, or rename the job."),
         ({"sweephand_namespace": "web2"}, 422, "runs commands for the namespace web1, not for web2."),
-        (
-            {"sweephand_event": "end"},
-            422,
-            "This is a notification (end). A worker runs commands",
-        ),
+        ({"sweephand_event": "end"}, 422, "This is a notification (end). A worker runs commands for"),
         ({"sweephand_due": ""}, 400, "This is no delivery of Sweephand: it has no due."),
         ({"content_length": "2097153"}, 400, "Give a content-length up to 2097152."),
     ],
