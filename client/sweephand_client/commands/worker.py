@@ -21,14 +21,16 @@ from sweephand_client.http.operation import Repetition
 from sweephand_client.http.transport import Transport
 from sweephand_client.receive.signatures import FixedSecrets, Secrets, StackSecrets
 from sweephand_client.worker.commands_file import load_commands_file, seconds
-from sweephand_client.worker.listener import Listener
-from sweephand_client.worker.queue import Queue, sqs_client
-from sweephand_client.worker.signals import Signals
-from sweephand_client.worker.slots import Slots
-from sweephand_client.worker.surroundings import check_users
-from sweephand_client.worker.turns import locks_directory
-from sweephand_client.worker.work import Shared
-from sweephand_client.worker.worker import Worker
+
+if sys.platform != "win32":  # Windows has neither groups of processes nor locks as POSIX has them
+    from sweephand_client.worker.listener import Listener
+    from sweephand_client.worker.queue import Queue, sqs_client
+    from sweephand_client.worker.signals import Signals
+    from sweephand_client.worker.slots import Slots
+    from sweephand_client.worker.surroundings import check_users
+    from sweephand_client.worker.turns import locks_directory
+    from sweephand_client.worker.work import Shared
+    from sweephand_client.worker.worker import Worker
 
 #: A heartbeat that is not answered soon is sent again.
 _TIMEOUT: Final = urllib3.Timeout(connect=5, read=10)
@@ -54,6 +56,8 @@ def worker(
     ] = None,
 ) -> None:
     """Run the commands of a file, each when its job is due. Nothing that travels is executed."""
+    if sys.platform == "win32":
+        raise InputError("A worker needs Linux or macOS. On Windows, run it in WSL.")
     if (queue is None) == (listen is None):
         raise InputError("Give --queue URL or --listen HOST:PORT.")
     if not seconds(grace):
@@ -61,15 +65,20 @@ def worker(
     file = load_commands_file(commands)
     check_users(file)
     session.take_namespace(file.namespace)
+    namespace = session.asked_namespace or session.stack.namespace
+    if namespace is None:
+        raise InputError(
+            f"Say whose deliveries run commands: `namespace: NAME` in {commands}, or --namespace."
+        )
     say = _log(session.output)
     shared = Shared(_callbacks(session), Slots(concurrency), locks_directory(), os.environ, say)
-    taker = Worker(file, session.namespace, concurrency, shared, health)
+    taker = Worker(file, namespace, concurrency, shared, health)
     if queue is not None:
         intake: Callable[[], None] = Queue(queue, sqs_client(queue), taker, say).run
     else:
-        listener = Listener(*_address(listen or ""), taker, _secrets(session))
+        listener = Listener(*_address(listen or ""), taker, _secrets(session, namespace))
         intake = listener.run
-    say(f"takes deliveries of the namespace {taker.namespace} from {queue or listener.url}")
+    say(f"takes deliveries of the namespace {namespace} from {queue or listener.url}")
     with Signals() as signals:
         if not taker.run(intake, signals.came, seconds(grace)):
             session.output.note("The worker takes nothing more because of an error. Start it again.")
@@ -83,11 +92,11 @@ def _callbacks(session: Session) -> Client:
     return Client(session.stack.url, transport=Transport(session.stack.url, None, repetition=once, pool=pool))
 
 
-def _secrets(session: Session) -> Secrets:
+def _secrets(session: Session, namespace: str) -> Secrets:
     """The secrets that may have signed: of the environment, or as the stack has them."""
     if given := os.environ.get("SWEEPHAND_SIGNING_SECRET"):
         return FixedSecrets(given)
-    found = StackSecrets(lambda: session.client, session.namespace, time.time)
+    found = StackSecrets(lambda: session.client, namespace, time.time)
     found.known()
     return found
 

@@ -15,9 +15,13 @@ from sweephand_client.receive.run import Run
 _BEATS: Final = 3
 _LONGEST_S: Final = 60.0
 _SHORTEST_S: Final = 0.5
-#: After a heartbeat that did not get through, and after one that was earlier than the stack's record.
+#: When the next one follows a first that did not get through, any later one at most, and one that came before
+#: the stack had recorded the acceptance.
 _AGAIN_S: Final = 1.0
+_AGAIN_MAX_S: Final = 15.0
 _EARLY_S: Final = 0.25
+#: After so long without any accepted heartbeat, a delivery goes back.
+_GIVE_UP_S: Final = 600.0
 
 
 class Held(Protocol):
@@ -60,12 +64,14 @@ class Beats:
 
     next_at: float
     lost_at: float | None = None
+    failures: int = 0
 
     def accepted(self, sent_at: float, left_s: float | None) -> None:
         """A heartbeat was accepted that was sent then. `left_s` later, the next callback has to have come.
 
         It is None until the stack has recorded that the queue or the worker took the trigger.
         """
+        self.failures = 0
         if left_s is None:
             self.next_at = sent_at + _EARLY_S
             return
@@ -73,8 +79,9 @@ class Beats:
         self.next_at = sent_at + min(max(left_s / _BEATS, _SHORTEST_S), _LONGEST_S)
 
     def unanswered(self, now: float) -> None:
-        """A heartbeat did not get through."""
-        self.next_at = now + _AGAIN_S
+        """A heartbeat did not get through. The next ones come less and less often."""
+        self.next_at = now + min(_AGAIN_S * 2**self.failures, _AGAIN_MAX_S)
+        self.failures += 1
 
     def is_lost(self, now: float) -> bool:
         """Whether the stack tries the run elsewhere by now."""
@@ -129,7 +136,7 @@ class Heart:
             self._refuse(f"the heartbeats failed: {error!r}")
 
     def _beat_on(self) -> None:
-        extend_at = self._now() + self._held.extend_s
+        extend_at, give_up_at = self._now() + self._held.extend_s, self._now() + _GIVE_UP_S
         while True:
             now = self._now()
             if self._is_held and now >= extend_at:
@@ -137,15 +144,22 @@ class Heart:
                 extend_at = now + self._held.extend_s
             if self._run.token is not None and now >= self.beats.next_at:
                 self.beat()
-            if self.beats.is_lost(self._now()):
-                self._refuse("no heartbeat got through until heartbeatBy, so the run is tried elsewhere")
-            if self.refusal is not None:
+            if not self.is_taken and now >= give_up_at:
+                self._held.put_back()
+                self._refuse(f"no heartbeat was accepted within {_GIVE_UP_S:g} s")
+            if self.why_stop() is not None:
                 return
             next_at = [extend_at] if self._is_held else []
             if self._run.token is not None:
                 next_at += [self.beats.next_at, *([self.beats.lost_at] if self.beats.lost_at else [])]
             if self._over.wait(max(min(next_at) - self._now(), 0.0)):
                 return
+
+    def why_stop(self) -> str | None:
+        """Why the command has to stop now. It does not wait for a heartbeat that is under way."""
+        if self.beats.is_lost(self._now()):
+            self._refuse("no heartbeat got through until heartbeatBy, so the run is tried elsewhere")
+        return self.refusal
 
     def beat(self) -> None:
         """Send a heartbeat."""
@@ -183,5 +197,6 @@ class Heart:
             self._held.keep()
 
     def _refuse(self, why: str) -> None:
-        self.refusal = self.refusal or why
-        self._changed()
+        if self.refusal is None:
+            self.refusal = why
+            self._changed()

@@ -31,13 +31,20 @@ def sqs_client(url: str) -> Any:
         )
     try:
         boto3: Any = importlib.import_module("boto3")
+        config: Any = importlib.import_module("botocore.config").Config
         errors: Any = importlib.import_module("botocore.exceptions")
     except ImportError:
         raise InputError("A queue needs boto3. Install it: pip install 'sweephand[worker]'") from None
     found = _REGION.search(parts.netloc)
     region = found[1] if found else None
     try:
-        return boto3.client("sqs", region_name=region, endpoint_url=f"{parts.scheme}://{parts.netloc}")
+        return boto3.client(
+            "sqs",
+            region_name=region,
+            endpoint_url=f"{parts.scheme}://{parts.netloc}",
+            # A worker that stops waits for what it has asked for.
+            config=config(connect_timeout=5, read_timeout=2 * _POLL_S, retries={"total_max_attempts": 2}),
+        )
     except errors.NoRegionError:
         raise InputError(f"The URL {url} does not name its region. Set AWS_REGION.") from None
 

@@ -17,8 +17,11 @@ from sweephand_client.http.errors import InputError
 def locks_directory() -> Path:
     """The directory of the locks of this user. InputError if it belongs to somebody else."""
     path = Path(tempfile.gettempdir()) / f"sweephand-worker-{os.geteuid()}"
-    path.mkdir(mode=0o700, exist_ok=True)
-    found = path.lstat()
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+        found = path.lstat()
+    except OSError as error:
+        raise InputError(f"The directory of locks cannot be made: {error}. Set TMPDIR.") from None
     if found.st_uid != os.geteuid() or found.st_mode & 0o022 or not path.is_dir() or path.is_symlink():
         raise InputError(f"{path} is not a directory that only you can write to. Remove it, or set TMPDIR.")
     return path

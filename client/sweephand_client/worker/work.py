@@ -179,12 +179,14 @@ class Work:
 
     def _kept_from_going_on(self) -> End | None:
         """Why this run may not go on."""
-        why = self._heart.refusal or self._stop
+        why = self._heart.why_stop() or self._stop
         return None if why is None else End(is_done=False, text=why)
 
     def _pause(self, for_s: float | None) -> None:
-        """Wait until something changes."""
-        self._wake.wait(for_s)
+        """Wait until something changes, for so long at most, or until the run is lost."""
+        lost_at = self._heart.beats.lost_at
+        left_s = [*([] if for_s is None else [for_s]), *([lost_at - time.monotonic()] if lost_at else [])]
+        self._wake.wait(max(min(left_s), 0.0) if left_s else None)
         self._wake.clear()
 
     def _report(self, end: End) -> None:

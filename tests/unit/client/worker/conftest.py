@@ -1,6 +1,7 @@
 """A stack that takes callbacks, and what the works of a worker share."""
 
 import datetime as dt
+import threading
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,6 +65,9 @@ class Stack:
         self.beats += 1
         by = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=self.left_s)
         answer = self.answers.popleft() if self.answers else {"heartbeatBy": by.isoformat()}
+        if isinstance(answer, threading.Event):
+            assert answer.wait(60)
+            raise LOST
         if isinstance(answer, Exception):
             raise answer
         return cast("dict[str, Any]", answer)

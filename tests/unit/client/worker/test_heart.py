@@ -23,8 +23,11 @@ def test_a_heartbeat_is_sent_three_times_in_its_time_and_each_minute(left_s: flo
 
 def test_what_does_not_get_through_is_sent_again_and_loses_nothing_by_itself() -> None:
     beats = Beats(0.0)
-    beats.unanswered(50.0)
-    assert beats.next_at == 51.0
+    seen = []
+    for _ in range(6):
+        beats.unanswered(50.0)
+        seen.append(beats.next_at)
+    assert seen == [51.0, 52.0, 54.0, 58.0, 65.0, 65.0]
     assert not beats.is_lost(1e9)
     beats.accepted(60.0, None)
     assert (beats.next_at, beats.is_lost(1e9)) == (60.25, False)
@@ -62,6 +65,23 @@ def test_a_clock_by_which_a_heartbeat_is_late_at_once_is_told(stack: Stack) -> N
     tried = heart(stack, Held(), [])
     tried.beat()
     assert (tried.is_taken, tried.refusal is not None and "set the clock" in tried.refusal) == (False, True)
+
+
+def test_a_delivery_that_no_stack_accepts_goes_back_in_the_end(stack: Stack) -> None:
+    held, instants = Held(), iter(range(0, 10_000, 100))
+    refused = threading.Event()
+    stack.answers.extend([LOST] * 100)
+    with Heart(
+        run_of(),
+        held,
+        stack.client,
+        changed=refused.set,
+        say=lambda _: None,
+        now=lambda: next(instants),
+    ) as tried:
+        assert refused.wait(60)
+    assert tried.refusal == "no heartbeat was accepted within 600 s"
+    assert held.seen[-1] == "put back"
 
 
 def test_another_refusal_is_no_reason_to_give_up_a_run(stack: Stack) -> None:

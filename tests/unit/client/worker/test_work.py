@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from infra.local.places import ROOT
 from tests.unit.client.worker.conftest import GONE, LOST, TOKEN, Held, Machine, Stack, run_of, shell
+from tests.unit.client.worker.test_process import is_alive
 
 from sweephand_client.worker.slots import Slots
 from sweephand_client.worker.turns import Turn, locks_directory
@@ -113,6 +114,20 @@ def test_a_cancelled_run_is_ended_and_nothing_is_reported(machine: Machine, stac
         stack.answers.append(GONE)
     assert (ends, stack.ends) == ([None], [])
     assert machine.log[-1].endswith("stopped: The run is cancelled: stop.")
+
+
+def test_a_command_does_not_outlive_its_run_while_a_heartbeat_hangs(machine: Machine, stack: Stack) -> None:
+    stack.left_s = 1
+    hangs = threading.Event()
+    work = machine.work(shell("echo $$ > pid; exec sleep 1000", directory=str(machine.home)))
+    with going_on(work) as ends:
+        until(lambda: (machine.home / "pid").exists() and (machine.home / "pid").read_text("utf-8"))
+        stack.answers.append(hangs)
+        pid = int((machine.home / "pid").read_text("utf-8"))
+        until(lambda: not is_alive(pid))
+        hangs.set()
+    assert (ends, stack.ends) == ([None], [])
+    assert "no heartbeat got through until heartbeatBy" in machine.log[-1]
 
 
 def test_a_run_that_is_over_before_its_command_begins_is_not_begun(machine: Machine, stack: Stack) -> None:

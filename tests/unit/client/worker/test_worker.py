@@ -151,3 +151,10 @@ def test_options_that_are_wrong_are_told(words: list[str], said: str, sweephand:
 def test_a_file_that_cannot_be_used_is_told_before_anything_is_taken(sweephand: CommandLine) -> None:
     ran = sweephand.run("worker", "--commands", "/no/such/file", "--listen", "127.0.0.1:0")
     assert (ran.code, "The file of commands /no/such/file cannot be read" in ran.err) == (2, True)
+
+
+def test_the_namespace_has_to_be_said(sweephand: CommandLine) -> None:
+    path = sweephand.file("commands.yaml", "commands: {a: {command: x}}")
+    Path(path).chmod(0o600)
+    ran = sweephand.run("worker", "--commands", path, "--listen", "127.0.0.1:0", SWEEPHAND_NAMESPACE=None)
+    assert (ran.code, "`namespace: NAME`" in ran.err) == (2, True)
