@@ -51,15 +51,15 @@ CEILINGS: Final = {
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
     # The callbacks of a consumer take 30, and jobs that a program declares 30.
     # The command `worker` takes 100, and the commands of a crontab 50. YAML is read in a module of its own.
-    "client": Size(lines=4_670, modules=48, inner_imports=0),
+    "client": Size(lines=4_680, modules=48, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=870, modules=6, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
     "receive": Size(lines=800, modules=12, inner_imports=0),
     # What runs the commands of a machine. A queue and HTTP take 205, heartbeats 125, and the file of commands
-    # 155. Processes, their users, groups and locks take 220, and what a worker has in hand 150.
-    "worker": Size(lines=1_100, modules=12, inner_imports=0),
+    # 155. Processes, their users, groups and locks take 220, the work of a run 180, and what is in hand 150.
+    "worker": Size(lines=1_110, modules=12, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
     "deploy": Size(lines=615, modules=10, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
@@ -88,8 +88,8 @@ CEILINGS: Final = {
     # Examples in three ways send the same requests, and are tabs on the site: 110.
     # Receivers in four frameworks, with four stores: 760. Their examples, served to both kinds of stack: 250.
     # Their claims, secrets and heartbeats in trouble: 485.
-    # The worker, with real processes, and a crontab that moves while a worker is killed: 1,220.
-    "tests": Size(lines=87_940, modules=776, inner_imports=1),
+    # The worker, with real processes, and a crontab that moves while a worker is killed: 1,260.
+    "tests": Size(lines=87_980, modules=776, inner_imports=1),
 }
 
 

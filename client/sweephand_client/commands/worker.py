@@ -34,7 +34,7 @@ if sys.platform != "win32":  # Windows has neither groups of processes nor locks
 
 #: A heartbeat that is not answered soon is sent again.
 _TIMEOUT: Final = urllib3.Timeout(connect=5, read=10)
-_CONCURRENCY: Final = 10
+_CONCURRENCY: Final = 20
 
 
 def worker(

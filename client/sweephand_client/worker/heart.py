@@ -15,10 +15,10 @@ from sweephand_client.receive.run import Run
 _BEATS: Final = 3
 _LONGEST_S: Final = 60.0
 _SHORTEST_S: Final = 0.5
-#: When the next one follows a first that did not get through, any later one at most, and one that came before
-#: the stack had recorded the acceptance.
+#: A heartbeat that did not get through is sent again after the first time, and after twice as long each time.
 _AGAIN_S: Final = 1.0
 _AGAIN_MAX_S: Final = 15.0
+#: So is one that came before the stack had recorded the acceptance.
 _EARLY_S: Final = 0.25
 #: After so long without any accepted heartbeat, a delivery goes back.
 _GIVE_UP_S: Final = 600.0

@@ -372,7 +372,7 @@ def test_the_commands_of_a_crontab_go_to_a_file_of_their_own(sweephand: CommandL
             "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/sweephand-x",
         },
         "completion": "async",
-        "heartbeatTimeout": "2m",
+        "heartbeatTimeout": "10m",
     }
     assert Path(commands).stat().st_mode & 0o777 == 0o600
     file = load_commands_file(commands)

@@ -21,8 +21,10 @@ OF_CRONIE: Final = frozenset({"CRON_TZ", "RANDOM_DELAY"})
 _PATH: Final = "/usr/bin:/bin"
 _SHELL: Final = "/bin/sh"
 
-#: A job whose commands a worker runs. A worker that has died is noticed after this time.
-_FOR_WORKER: Final[JobRequest] = {"completion": "async", "heartbeatTimeout": "2m"}
+#: How soon a worker that has died is noticed. The time of a message begins when its queue takes it, and so it
+#: has to be longer than a message waits there.
+_HEARTBEAT: Final = "2m"
+_HEARTBEAT_FROM_QUEUE: Final = "10m"
 
 _COMMENTED_OUT: Final = "Commented out in the crontab."
 
@@ -177,7 +179,9 @@ def _take_job(state: _Translation, line: Line) -> None:
     if state.target is not None:
         job["target"] = state.target
     if state.for_worker:
-        job |= _FOR_WORKER
+        job["completion"] = "async"
+        is_queued = state.target is not None and state.target["type"] == "sqs"
+        job["heartbeatTimeout"] = _HEARTBEAT_FROM_QUEUE if is_queued else _HEARTBEAT
         state.commands[name] = _command(state, line)
     else:
         job["data"] = _data(state, line)
