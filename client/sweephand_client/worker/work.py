@@ -102,8 +102,12 @@ class Work:
                 end = self._ended()
         except Exception as error:  # noqa: BLE001 - the run is tried again, and the worker goes on
             end = End(is_done=False, text=f"the worker failed: {error!r}")
-        if end is None:
-            self.say(f"stopped: {self._heart.refusal}" if self._heart.refusal else "put back into its queue")
+        if self._heart.refusal is not None:
+            self.say(f"stopped: {self._heart.refusal}")
+            return None
+        if not self._heart.is_taken:
+            self._held.put_back()
+            self.say("not begun")
             return None
         self.say(("succeeded: " if end.is_done else "failed: ") + end.text)
         if self.run.token is not None:
@@ -112,32 +116,32 @@ class Work:
             self._held.keep()
         return end
 
-    def _ended(self) -> End | None:
-        while not self._heart.is_taken:
-            if self._heart.refusal is not None:
-                return None
-            if self._stop is not None:
-                self._held.put_back()
-                return None
-            self._pause(None)
+    def _ended(self) -> End:
         with ExitStack() as stack:
+            if (end := self._waited(lambda: self._heart.is_taken)) is not None:
+                return end
             turn = None
             if self._command.overlap != "allow":
                 turn = stack.enter_context(Turn(self._shared.locks, self.run.namespace, self.run.job))
-                while not turn.take():
+                if not turn.take():
                     if self._command.overlap == "skip":
                         return End(is_done=True, text="skipped, since an earlier run of the job goes on here")
-                    if (end := self._kept_from_going_on()) is not None:
-                        return None if self._heart.refusal else end
-                    self._pause(_TURN_S)
+                    if (end := self._waited(turn.take, _TURN_S)) is not None:
+                        return end
             slot = stack.enter_context(self._shared.slots.wanted(self._wake.set))
-            while not slot.is_free:
-                if (end := self._kept_from_going_on()) is not None:
-                    return None if self._heart.refusal else end
-                self._pause(None)
+            if (end := self._waited(lambda: slot.is_free)) is not None:
+                return end
             return self._commanded(turn)
 
-    def _commanded(self, turn: Turn | None) -> End | None:
+    def _waited(self, holds: Callable[[], bool], look_s: float | None = None) -> End | None:
+        """Wait until that holds. The end if this run may not go on before."""
+        while not holds():
+            if (end := self._kept_from_going_on()) is not None:
+                return end
+            self._pause(look_s)
+        return None
+
+    def _commanded(self, turn: Turn | None) -> End:
         """Run the command to its end, or stop it."""
         command, run = self._command, self.run
         self.say(f"begins, attempt {run.attempt}")
@@ -169,8 +173,6 @@ class Work:
                 self._pause(left_s)
         # What the command has left behind in its group ends too.
         process.end()
-        if self._heart.refusal is not None:
-            return None
         output = without_secrets(process.tail, environment, [run.token] if run.token else [])
         if end is not None:
             return replace(end, output=output)
