@@ -89,7 +89,7 @@ CEILINGS: Final = {
     # Receivers in four frameworks, with four stores: 760. Their examples, served to both kinds of stack: 250.
     # Their claims, secrets and heartbeats in trouble: 485.
     # The worker, with real processes, and a crontab that moves while a worker is killed: 1,260.
-    "tests": Size(lines=87_980, modules=776, inner_imports=1),
+    "tests": Size(lines=88_490, modules=778, inner_imports=1),
 }
 
 

@@ -9,6 +9,7 @@ from typing import Final, Protocol, Self
 
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import ConflictError, GoneError, InputError, NotFoundError, SweephandError
+from sweephand_client.openapi.run_answers import CallbackResponse
 from sweephand_client.receive.run import Run
 
 #: A heartbeat is sent three times before it has to come, and at least this often. All in seconds.
@@ -103,7 +104,6 @@ class Heart:
         changed: Callable[[], None],
         say: Callable[[str], None],
         now: Callable[[], float] = time.monotonic,
-        date: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
     ) -> None:
         self._run = run
         self._held = held
@@ -111,7 +111,6 @@ class Heart:
         self._changed = changed
         self._say = say
         self._now = now
-        self._date = date
         self._over = threading.Event()
         self._is_held = True
         self.beats = Beats(now())
@@ -165,7 +164,7 @@ class Heart:
         """Send a heartbeat."""
         run = self._run
         assert run.run_id is not None, "else the worker has refused it"
-        sent_at, sent_on = self._now(), self._date()
+        sent_at = self._now()
         try:
             answer = self._client.runs.heartbeat(run.namespace, run.job, run.run_id, token=run.token)
         except (ConflictError, GoneError, NotFoundError) as error:
@@ -180,13 +179,9 @@ class Heart:
             self.beats.unanswered(self._now())
             self._say(f"a heartbeat did not get through: {error}")
             return
-        by = answer.get("heartbeatBy")
-        left_s = None if by is None else (dt.datetime.fromisoformat(by) - sent_on).total_seconds()
+        left_s = _left_s(answer)
         self.beats.accepted(sent_at, left_s)
-        if left_s is not None and left_s <= 0:
-            self._refuse(f"heartbeatBy ({by}) is over by the clock of this machine: set the clock")
-            return
-        if by is not None and not self.is_taken:
+        if left_s is not None and not self.is_taken:
             self._keep()
             self.is_taken = True
             self._changed()
@@ -200,3 +195,11 @@ class Heart:
         if self.refusal is None:
             self.refusal = why
             self._changed()
+
+
+def _left_s(answer: CallbackResponse) -> float | None:
+    """How soon the next callback has to come, by the stack's clock. None if the stack does not watch yet."""
+    if "heartbeatBy" not in answer or "answeredAt" not in answer:
+        return None
+    by, at = (dt.datetime.fromisoformat(answer[name]) for name in ("heartbeatBy", "answeredAt"))
+    return (by - at).total_seconds()

@@ -18,6 +18,8 @@ from sweephand_client.worker.slots import Slots
 from sweephand_client.worker.work import Shared, Work
 from sweephand_client.worker.worker import Worker
 
+#: The time of the stack. The worker's clock is another one.
+AT = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 TOKEN = "shr_0123456789abcdef"
 GONE = GoneError(Problem(410, "", "The run is cancelled: stop."))
 LOST = UnreachableError("https://api.example.com", "no answer")
@@ -63,8 +65,9 @@ class Stack:
     def heartbeat(self, _namespace: str, _job: str, _run: str, *, token: str) -> dict[str, Any]:
         assert token == TOKEN
         self.beats += 1
-        by = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=self.left_s)
-        answer = self.answers.popleft() if self.answers else {"heartbeatBy": by.isoformat()}
+        by = AT + dt.timedelta(seconds=self.left_s)
+        accepted = {"heartbeatBy": by.isoformat(), "answeredAt": AT.isoformat()}
+        answer = self.answers.popleft() if self.answers else accepted
         if isinstance(answer, threading.Event):
             assert answer.wait(60)
             raise LOST

@@ -60,13 +60,6 @@ def test_a_run_that_is_over_is_refused_and_its_message_is_not_needed(stack: Stac
     assert (tried.refusal, held.seen, log) == ("The run is cancelled: stop.", ["keep"], ["changed"])
 
 
-def test_a_clock_by_which_a_heartbeat_is_late_at_once_is_told(stack: Stack) -> None:
-    stack.left_s = -7
-    tried = heart(stack, Held(), [])
-    tried.beat()
-    assert (tried.is_taken, tried.refusal is not None and "set the clock" in tried.refusal) == (False, True)
-
-
 def test_a_delivery_that_no_stack_accepts_goes_back_in_the_end(stack: Stack) -> None:
     held, instants = Held(), iter(range(0, 10_000, 100))
     refused = threading.Event()
@@ -133,7 +126,7 @@ def test_a_message_without_a_token_is_held_until_the_end() -> None:
 
 
 def test_heartbeats_that_fail_by_a_mistake_stop_the_command(stack: Stack) -> None:
-    stack.answers.append({"heartbeatBy": 7})
+    stack.answers.append({"heartbeatBy": 7, "answeredAt": 7})
     stopped = threading.Event()
     with Heart(run_of(), Held(), stack.client, changed=stopped.set, say=lambda _: None) as tried:
         assert stopped.wait(60)

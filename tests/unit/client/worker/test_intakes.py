@@ -49,18 +49,24 @@ def listening(worker: Worker) -> Iterator[str]:
 
 
 def post(
-    url: str, job: str = "backup", *, secret: str = SECRET, age_s: int = 0, **headers: str
+    url: str,
+    job: str = "backup",
+    *,
+    secret: str = SECRET,
+    age_s: int = 0,
+    name: str = "uid-5-0",
+    **headers: str,
 ) -> tuple[int, str]:
     """The status and the words of the answer to a delivery."""
     now, body = SystemClock().now() - age_s * 1_000, b"null"
     sent = {
-        "webhook-id": "uid-5-0",
+        "webhook-id": name,
         "webhook-timestamp": str(now // 1_000),
-        "webhook-signature": signatures([secret], "uid-5-0", now, body),
+        "webhook-signature": signatures([secret], name, now, body),
         "sweephand-namespace": "web1",
         "sweephand-job": job,
         "sweephand-run": "5-0",
-        "sweephand-due": "2026-11-21T12:00:00.000Z",
+        "sweephand-due": "1970-01-01T00:00:00.005Z",
         "sweephand-attempt": "1",
         "sweephand-sequence": "1",
         **{name.replace("_", "-"): value for name, value in headers.items()},
@@ -82,7 +88,12 @@ def post(
         ({"webhook_signature": ""}, 401, "The request has no header webhook-signature."),
         ({"job": "unknown"}, 422, "names no command for the job unknown. Add it there, or rename the job."),
         ({"sweephand_namespace": "web2"}, 422, "runs commands for the namespace web1, not for web2."),
-        ({"sweephand_event": "end"}, 422, "This is a notification (end). A worker runs commands for"),
+        ({"sweephand_event": "end", "name": "uid-5-0-end-1"}, 422, "This is a notification (end). A worker"),
+        (
+            {"sweephand_run": "6-0"},
+            400,
+            "sweephand-event, -run, -due or -batch-index does not fit webhook-id.",
+        ),
         ({"sweephand_due": ""}, 400, "This is no delivery of Sweephand: it has no due."),
         ({"content_length": "2097153"}, 400, "Give a content-length up to 2097152."),
     ],
