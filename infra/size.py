@@ -88,8 +88,9 @@ CEILINGS: Final = {
     # Examples in three ways send the same requests, and are tabs on the site: 110.
     # Receivers in four frameworks, with four stores: 760. Their examples, served to both kinds of stack: 250.
     # Their claims, secrets and heartbeats in trouble: 485.
+    # Samples of the long proofs, and their marks: 90.
     # The worker, with real processes, and a crontab that moves while a worker is killed: 1,260.
-    "tests": Size(lines=88_490, modules=778, inner_imports=1),
+    "tests": Size(lines=89_210, modules=782, inner_imports=1),
 }
 
 
