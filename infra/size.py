@@ -19,6 +19,7 @@ PARTS: Final = {
     "client": ("client/sweephand_client",),
     "generated": ("client/sweephand_client/openapi",),
     "receive": ("client/sweephand_client/receive",),
+    "worker": ("client/sweephand_client/worker",),
     "deploy": ("client/sweephand_deploy",),
     "engine": ("client/sweephand_engine",),
     "infra": ("infra",),
@@ -49,12 +50,16 @@ CEILINGS: Final = {
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
     # The callbacks of a consumer take 30, and jobs that a program declares 30.
-    "client": Size(lines=4_515, modules=46, inner_imports=0),
+    # The command `worker` takes 100, and the commands of a crontab 50. YAML is read in a module of its own.
+    "client": Size(lines=4_680, modules=48, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=870, modules=6, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
     "receive": Size(lines=800, modules=12, inner_imports=0),
+    # What runs the commands of a machine. A queue and HTTP take 205, heartbeats 125, and the file of commands
+    # 155. Processes, their users, groups and locks take 220, the work of a run 180, and what is in hand 150.
+    "worker": Size(lines=1_110, modules=12, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
     "deploy": Size(lines=615, modules=10, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
@@ -85,7 +90,8 @@ CEILINGS: Final = {
     # Receivers in four frameworks, with four stores: 760. Their examples, served to both kinds of stack: 250.
     # Their claims, secrets and heartbeats in trouble: 485.
     # Samples of the long proofs, and their marks: 90.
-    "tests": Size(lines=87_950, modules=773, inner_imports=1),
+    # The worker, with real processes, and a crontab that moves while a worker is killed: 1,260.
+    "tests": Size(lines=89_210, modules=782, inner_imports=1),
 }
 
 

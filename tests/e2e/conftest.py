@@ -47,6 +47,7 @@ _PATIENT = frozenset(
         "test_outage",
         "test_payload_table",
         "test_runs",
+        "test_worker",
     }
 )
 

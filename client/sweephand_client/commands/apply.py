@@ -41,7 +41,7 @@ def apply(
     if (file is None) == (source is None):
         raise InputError("Say which jobs: --file FILE, or --from MODULE:NAME.")
     declared = read_jobs_file(jobs_of(str(source)) if file is None else read_text(file))
-    session.take_namespace_of(declared)
+    session.take_namespace(declared.namespace)
     output, namespace = session.output, session.namespace
     with output.progress("comparing", len(declared.jobs)) as bar:
         steps = plan(session.client, namespace, declared, prunes=prune, seen=bar.step)

@@ -1,6 +1,8 @@
 """The command `crontab`: turns a crontab into a file of jobs."""
 
+import os
 from enum import Enum
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
@@ -12,6 +14,7 @@ from sweephand_client.openapi.requests import Target
 from sweephand_client.tasks.crontab.lines import read_lines
 from sweephand_client.tasks.crontab.translation import OF_CRONIE, Translated, translate
 from sweephand_client.tasks.jobs_file import write_jobs_file
+from sweephand_client.worker.commands_file import write_commands_file
 
 
 class Cron(Enum):
@@ -28,7 +31,11 @@ def crontab(
     url: Annotated[
         str | None, typer.Option(help="The endpoint of all jobs. Else the namespace's default.")
     ] = None,
+    queue: Annotated[str | None, typer.Option(help="The SQS queue of all jobs, by its URL.")] = None,
     target: Annotated[str | None, typer.Option(help="Any target, as JSON, @FILE or -.")] = None,
+    commands: Annotated[
+        Path | None, typer.Option(help="Write the commands to this new file, for `sweephand worker`.")
+    ] = None,
     timezone: Annotated[str | None, typer.Option("--timezone", "-z", help="The zone of the machine.")] = None,
     cron: Annotated[
         Cron | None,
@@ -44,23 +51,27 @@ def crontab(
         bool, typer.Option("--strict", help="Exit 1 if a line is not wholly in the jobs.")
     ] = False,
 ) -> None:
-    """Print the jobs of a crontab as a file for `apply`, and say what a job cannot say."""
-    if url is not None and target is not None:
-        raise InputError("Give --url or --target, not both.")
-    given = cast("Target", read_object(target, "--target")) if target else None
+    """Print the jobs of a crontab as a file for `apply`, and say what a job cannot say.
+
+    With --commands, the values of the crontab's variables go to that file, and to no job.
+    """
+    given = _target(url, queue, target)
     text = read_text(file)
     if cron is None:
         _check_variables(text, has_users=system)
     translated = translate(
         text,
         dialect=(cron or Cron.DEBIAN).value,
-        target={"type": "http", "url": url} if url else given,
+        target=given,
         timezone=timezone,
         namespace=session.asked_namespace,
         like_cron=like_cron,
         has_users=system,
+        for_worker=commands is not None,
     )
     _check_zones(translated)
+    if commands is not None:
+        _write_commands(commands, write_commands_file(translated.commands, session.asked_namespace))
     if session.output.as_json:
         session.output.json(_crontab_value(translated))
     else:
@@ -69,6 +80,30 @@ def crontab(
         session.output.note(f"line {note.line}: {note.text}")
     if strict and any(each.is_lost for each in translated.notes):
         raise typer.Exit(DIFFERS)
+
+
+def _target(url: str | None, queue: str | None, target: str | None) -> Target | None:
+    """The target of all jobs, or None for the namespace's default."""
+    if sum(each is not None for each in (url, queue, target)) > 1:
+        raise InputError("Give one of --url, --queue and --target.")
+    if queue is not None:
+        return {"type": "sqs", "queueUrl": queue}
+    if url is not None:
+        return {"type": "http", "url": url}
+    return cast("Target", read_object(target, "--target")) if target else None
+
+
+def _write_commands(path: Path, text: str) -> None:
+    """Write a new file that only its owner may read: the variables may hold secrets."""
+    try:
+        with os.fdopen(
+            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+        ) as file:
+            file.write(text)
+    except FileExistsError:
+        raise InputError(f"{path} exists. It may have been edited, so give --commands a new file.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error}") from None
 
 
 def _check_variables(text: str, *, has_users: bool) -> None:

@@ -20,6 +20,7 @@ from sweephand_client.commands import (
     repairs,
     run,
     transfer,
+    worker,
 )
 from sweephand_client.commands.session import command
 
@@ -55,6 +56,7 @@ command(app)(apply.apply)
 command(app)(apply.schema)
 command(app)(rehearse.rehearse)
 command(app)(crontab.crontab)
+command(app)(worker.worker)
 command(app)(transfer.export)
 command(app, "import")(transfer.import_)
 command(app)(repairs.rebuild)

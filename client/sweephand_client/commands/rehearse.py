@@ -69,7 +69,7 @@ def rehearse(
     else:
         text = read_text(file)
         declared = read_jobs_file(text)
-        session.take_namespace_of(declared)
+        session.take_namespace(declared.namespace)
         namespace = session.namespace if policies else session.asked_namespace or _NAMESPACE_DEFAULT
         settings = export(session.client, namespace, now=now, seen=lambda: None).lines if policies else None
         what = "stdin" if file == "-" else file

@@ -26,7 +26,6 @@ from sweephand_client.http.errors import (
 )
 from sweephand_client.profiles import Stack, find_stack
 from sweephand_client.tasks.apply import HELD_BACK
-from sweephand_client.tasks.jobs_file import JobsFile
 
 #: The exit codes. 1 is what a command found, not an error.
 DIFFERS: Final = 1
@@ -99,13 +98,11 @@ class Session:
             )
         return own
 
-    def take_namespace_of(self, file: JobsFile) -> None:
-        """Take the namespace that a file of jobs may name. InputError if the option names another one."""
-        if file.namespace is not None and self.asked_namespace not in (None, file.namespace):
-            raise InputError(
-                f"The file is for the namespace {file.namespace}, not for {self.asked_namespace}."
-            )
-        self.asked_namespace = self.asked_namespace or file.namespace
+    def take_namespace(self, named: str | None) -> None:
+        """Take the namespace that a file may name. InputError if the option names another one."""
+        if named is not None and self.asked_namespace not in (None, named):
+            raise InputError(f"The file is for the namespace {named}, not for {self.asked_namespace}.")
+        self.asked_namespace = self.asked_namespace or named
 
     def now(self) -> dt.datetime:
         """The present time by the clock of this machine."""

@@ -8,13 +8,14 @@ import jsonschema
 from tests.fakes.http_events import document
 
 from sweephand_client.http import exact_json
-from sweephand_client.tasks.jobs_file import _parsed, jobs_schema
+from sweephand_client.tasks.exact_yaml import parsed
+from sweephand_client.tasks.jobs_file import jobs_schema
 
 
 def errors_of(text: str) -> list[str]:
     """What the schema finds in a file, as JSON pointers with a sentence."""
     # Python is slow to read a long number, and a schema does not need all of its digits.
-    value = json.loads(exact_json.write(_parsed(text)), parse_int=lambda digits: int(digits[:100]))
+    value = json.loads(exact_json.write(parsed(text)), parse_int=lambda digits: int(digits[:100]))
     return _errors(value)
 
 

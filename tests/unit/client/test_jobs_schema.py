@@ -50,7 +50,11 @@ def test_the_schema_has_every_reference_and_no_type_that_nothing_names() -> None
     assert "RunResponse" not in schema["components"]["schemas"]
 
 
-@pytest.mark.parametrize("block", all_blocks("yaml"), ids=lambda each: each.place)
+@pytest.mark.parametrize(
+    "block",
+    [each for each in all_blocks("yaml") if "\ncommands:\n" not in f"\n{each.text}"],
+    ids=lambda each: each.place,
+)
 def test_the_schema_accepts_the_files_of_the_pages(block: Any) -> None:
     assert errors_of(block.text) == []
 

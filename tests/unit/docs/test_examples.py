@@ -200,7 +200,7 @@ def test_the_requests_of_the_pages_are_found() -> None:
 def test_the_api_accepts_every_job_of_the_page_about_crontabs() -> None:
     client = Client()
     jobs = [json.loads(block.text) for block in blocks(CRONTAB, "json")]
-    assert len(jobs) >= 2
+    assert jobs
     for job in jobs:
         answer = client.put("job", job)
         assert answer.status in (200, 201), (job, answer)

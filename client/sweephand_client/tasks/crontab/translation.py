@@ -1,6 +1,7 @@
 """Makes a job of each line of a crontab, and says of each line what a job cannot say."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -15,6 +16,15 @@ from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
 _ENVIRONMENT: Final = frozenset({"PATH", "SHELL", "HOME", "LANG", "LC_ALL", "LOGNAME", "USER"})
 #: The variables that cronie reads itself and Debian's cron does not.
 OF_CRONIE: Final = frozenset({"CRON_TZ", "RANDOM_DELAY"})
+
+#: What cron hands to a command without a PATH of the crontab (crontab(5) of both).
+_PATH: Final = "/usr/bin:/bin"
+_SHELL: Final = "/bin/sh"
+
+#: How soon a worker that has died is noticed. The time of a message begins when its queue takes it, and so it
+#: has to be longer than a message waits there.
+_HEARTBEAT: Final = "2m"
+_HEARTBEAT_FROM_QUEUE: Final = "10m"
 
 _COMMENTED_OUT: Final = "Commented out in the crontab."
 
@@ -43,10 +53,14 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """The jobs of a crontab, and the notes in the order of its lines."""
+    """The jobs of a crontab, and the notes in the order of its lines.
+
+    `commands` are the fields of each job's command in the file of a worker. Their values may be secrets.
+    """
 
     file: JobsFile
     notes: tuple[Note, ...]
+    commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
 
     def notes_by_job(self) -> dict[str, list[str]]:
         """The notes as comments of a file of jobs."""
@@ -61,13 +75,15 @@ class _Translation:
     timezone: str | None
     dialect: Dialect
     like_cron: bool
+    for_worker: bool
     #: What CRON_TZ says, or else the zone of the machine.
     zone: str | None
     jitter: str | None = None
-    #: The names of the variables for the commands so far. A dictionary keeps their order.
-    variables: dict[str, None] = field(default_factory=dict)
+    #: The variables for the commands so far. Their values may be secrets.
+    variables: dict[str, str] = field(default_factory=dict)
     comment: list[str] = field(default_factory=list)
     jobs: dict[str, DeclaredJob] = field(default_factory=dict)
+    commands: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
 
     def note(self, line: Line, text: str, *, is_lost: bool = False) -> None:
@@ -84,13 +100,15 @@ def translate(
     namespace: str | None = None,
     like_cron: bool = False,
     has_users: bool = False,
+    for_worker: bool = False,
 ) -> Translated:
     """The jobs of a crontab: one for each line that its cron would run. Every other line has a note.
 
     `timezone` is the zone of the machine. `like_cron`: a job is neither tried again nor caught up. The jobs
-    go to `target`, or to the default target of their namespace.
+    go to `target`, or to the default target of their namespace. `for_worker`: the commands are for the file
+    of a worker, and no job says what it runs.
     """
-    state = _Translation(target, timezone, dialect, like_cron, zone=timezone)
+    state = _Translation(target, timezone, dialect, like_cron, for_worker, zone=timezone)
     for line in read_lines(text, dialect, has_users=has_users):
         match line.kind:
             case "comment":
@@ -111,7 +129,7 @@ def translate(
     if text and not text.endswith("\n"):
         last = Line(text.count("\n") + 1, "blank")
         state.note(last, "cron ignores a crontab whose last line has no line feed at its end")
-    return Translated(JobsFile(tuple(state.jobs.values()), namespace), tuple(state.notes))
+    return Translated(JobsFile(tuple(state.jobs.values()), namespace), tuple(state.notes), state.commands)
 
 
 def _take_variable(state: _Translation, line: Line) -> None:
@@ -124,14 +142,16 @@ def _take_variable(state: _Translation, line: Line) -> None:
             text = f"{line.name}: give the jobs an onComplete to learn of failures (docs/crontab.md)"
             state.note(line, text, is_lost=bool(line.text))
         case name:
-            state.variables[name] = None
+            state.variables[name] = line.text
+            if state.for_worker and name not in (*OF_CRONIE, "TZ"):
+                return
             if name in OF_CRONIE:
                 text = f"{name}: Debian's cron only hands it to the commands"
             elif name == "TZ":
                 text = "TZ: cron only hands it to the commands; it moves no schedule"
             else:
                 text = f"{name}: set it in the environment of the consumer"
-            state.note(line, text, is_lost=name not in _ENVIRONMENT)
+            state.note(line, text, is_lost=not state.for_worker and name not in _ENVIRONMENT)
 
 
 def _take_delay(state: _Translation, line: Line) -> None:
@@ -147,6 +167,9 @@ def _take_job(state: _Translation, line: Line) -> None:
     if line.name != "@reboot" and not _is_zone(state.zone):
         state.note(line, f"no job: {state.zone!r} is no time zone, such as Europe/Paris", is_lost=True)
         return
+    if state.for_worker and "\0" in line.text:
+        state.note(line, "no job: no command can have the character NUL in it", is_lost=True)
+        return
     name = _free_name(state, line.text)
     job: JobRequest = {}
     if description := " ".join(filter(None, state.comment)):
@@ -155,7 +178,13 @@ def _take_job(state: _Translation, line: Line) -> None:
         job |= _times(state, line.name)
     if state.target is not None:
         job["target"] = state.target
-    job["data"] = _data(state, line)
+    if state.for_worker:
+        job["completion"] = "async"
+        is_queued = state.target is not None and state.target["type"] == "sqs"
+        job["heartbeatTimeout"] = _HEARTBEAT_FROM_QUEUE if is_queued else _HEARTBEAT
+        state.commands[name] = _command(state, line)
+    else:
+        job["data"] = _data(state, line)
     if state.like_cron:
         job |= _ONE_ATTEMPT if line.name == "@reboot" else {**_ONE_ATTEMPT, **_NO_CATCHUP}
     state.jobs[name] = DeclaredJob(name, job, _COMMENTED_OUT if line.is_commented_out else None)
@@ -189,6 +218,22 @@ def _data(state: _Translation, line: Line) -> dict[str, Any]:
         "stdin": line.stdin,
         "user": line.user,
         "env": list(state.variables) or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _command(state: _Translation, line: Line) -> dict[str, Any]:
+    """What cron would run, for the file of a worker."""
+    if re.search(r"(?<!&)&\s*$", line.text):
+        text = "the command goes on in the background, where a worker ends it: leave out the & at its end"
+        state.note(line, text, is_lost=True)
+    shell = state.variables.get("SHELL", _SHELL)
+    given = {
+        "command": line.text if shell == _SHELL else [shell, "-c", line.text],
+        "stdin": None if line.stdin is None else {"text": line.stdin},
+        "user": line.user,
+        "environment": {"PATH": _PATH}
+        | {name: text for name, text in state.variables.items() if name and "\0" not in name + text},
     }
     return {name: value for name, value in given.items() if value is not None}
 
