@@ -112,7 +112,7 @@ def test_what_a_command_leaves_behind_in_its_group_ends_with_it(tmp_path: Path) 
 
 def test_a_process_that_has_left_the_group_and_holds_the_output_is_not_waited_for(tmp_path: Path) -> None:
     started = Started(
-        "setsid sh -c 'echo $$; sleep 1000' & while ! test -e go; do sleep 0.05; done", tmp_path
+        "setsid sh -c 'echo $$; exec sleep 1000' & while ! test -e go; do sleep 0.05; done", tmp_path
     )
     pid = int(started.said(bool)[0])
     (tmp_path / "go").touch()
