@@ -75,10 +75,10 @@ AT_RUN_TIME: Final = {
         + r"\Z"
         for each in OPERATIONS
     ],
-    ("sweephand_client.tasks.jobs_file", "f'(?:{pattern})$'"): [
+    ("sweephand_client.tasks.exact_yaml", "f'(?:{pattern})$'"): [
         r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)$"
     ],
-    ("sweephand_client.tasks.jobs_file", "pattern"): [
+    ("sweephand_client.tasks.exact_yaml", "pattern"): [
         r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
     ],
 }
