@@ -355,7 +355,7 @@ class Receiver:
         if self._given_client is not None:
             return self._given_client
         url = self._environment.get("SWEEPHAND_URL")
-        if url is None:
+        if not url:
             raise InputError("No stack is known. Set SWEEPHAND_URL, or give Receiver(client=…).")
         return Client(url, self._environment.get("SWEEPHAND_KEY"))
 
@@ -363,7 +363,7 @@ class Receiver:
     def _secrets(self) -> Secrets:
         given = self._given_secrets
         if given is None and self._given_client is None:
-            given = self._environment.get("SWEEPHAND_SIGNING_SECRET")
+            given = self._environment.get("SWEEPHAND_SIGNING_SECRET") or None
         if given is not None:
             return FixedSecrets(given)
         return StackSecrets(lambda: self._client, self.namespace, self._now)

@@ -369,8 +369,9 @@ def test_a_receiver_of_a_module_serves_one_test_after_another() -> None:
     assert len(set(seen)) == 1, "each stack gives its triggers the same ids"
 
 
-def test_without_a_stack_the_answer_says_what_to_set() -> None:
-    status, _, body = Receiver(environment={}, now=lambda: 1000.0).respond(
+@pytest.mark.parametrize("environment", [{}, {"SWEEPHAND_URL": "", "SWEEPHAND_SIGNING_SECRET": ""}])
+def test_without_a_stack_the_answer_says_what_to_set(environment: dict[str, str]) -> None:
+    status, _, body = Receiver(environment=environment, now=lambda: 1000.0).respond(
         {"webhook-id": "a-1", "webhook-timestamp": "1000", "webhook-signature": "v1,AAAA"}, b""
     )
     assert status == 500
