@@ -56,10 +56,11 @@ CEILINGS: Final = {
     "generated": Size(lines=870, modules=6, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
-    "receive": Size(lines=800, modules=12, inner_imports=0),
+    # The worker uses what reads the time of a heartbeat.
+    "receive": Size(lines=805, modules=12, inner_imports=0),
     # What runs the commands of a machine. A queue and HTTP take 205, heartbeats 125, and the file of commands
     # 155. Processes, their users, groups and locks take 220, the work of a run 180, and what is in hand 150.
-    "worker": Size(lines=1_110, modules=12, inner_imports=0),
+    "worker": Size(lines=1_105, modules=12, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
     "deploy": Size(lines=615, modules=10, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
@@ -91,7 +92,7 @@ CEILINGS: Final = {
     # Their claims, secrets and heartbeats in trouble: 485.
     # Samples of the long proofs, and their marks: 90.
     # The worker, with real processes, and a crontab that moves while a worker is killed: 1,260.
-    "tests": Size(lines=89_210, modules=782, inner_imports=1),
+    "tests": Size(lines=89_210, modules=783, inner_imports=1),
 }
 
 

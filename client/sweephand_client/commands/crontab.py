@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from sweephand_client.commands.inputs import read_object, read_text
+from sweephand_client.commands.inputs import read_target, read_text
 from sweephand_client.commands.session import DIFFERS, Session
 from sweephand_client.http.errors import InputError
 from sweephand_client.openapi.requests import Target
@@ -55,7 +55,7 @@ def crontab(
 
     With --commands, the values of the crontab's variables go to that file, and to no job.
     """
-    given = _target(url, queue, target)
+    given = cast("Target | None", read_target(url, queue, target or None))
     text = read_text(file)
     if cron is None:
         _check_variables(text, has_users=system)
@@ -80,17 +80,6 @@ def crontab(
         session.output.note(f"line {note.line}: {note.text}")
     if strict and any(each.is_lost for each in translated.notes):
         raise typer.Exit(DIFFERS)
-
-
-def _target(url: str | None, queue: str | None, target: str | None) -> Target | None:
-    """The target of all jobs, or None for the namespace's default."""
-    if sum(each is not None for each in (url, queue, target)) > 1:
-        raise InputError("Give one of --url, --queue and --target.")
-    if queue is not None:
-        return {"type": "sqs", "queueUrl": queue}
-    if url is not None:
-        return {"type": "http", "url": url}
-    return cast("Target", read_object(target, "--target")) if target else None
 
 
 def _write_commands(path: Path, text: str) -> None:

@@ -80,6 +80,17 @@ def read_object(text: str, option: str) -> dict[str, Any]:
     return value
 
 
+def read_target(url: str | None, queue: str | None, target: str | None) -> dict[str, Any] | None:
+    """The target that the options name, None without any. InputError if several of them name one."""
+    if sum(each is not None for each in (url, queue, target)) > 1:
+        raise InputError("Give one of --url, --queue and --target.")
+    if url is not None:
+        return {"type": "http", "url": url}
+    if queue is not None:
+        return {"type": "sqs", "queueUrl": queue}
+    return None if target is None else read_object(target, "--target")
+
+
 def read_whole_number(text: str) -> int:
     """The whole number of an option. InputError for other text."""
     if not text.removeprefix("-").isdecimal():

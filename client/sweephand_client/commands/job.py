@@ -13,6 +13,7 @@ from sweephand_client.commands.inputs import (
     read_json,
     read_labels,
     read_object,
+    read_target,
     selection,
 )
 from sweephand_client.commands.session import Session, command
@@ -66,7 +67,7 @@ def schedule_job(
     """Create or replace a job. Options change the fields of --file."""
     job = read_object("-" if file == "-" else f"@{file}", "--file") if file else {}
     given = {
-        "target": _target(url, queue, target),
+        "target": read_target(url, queue, target),
         "timezone": timezone,
         "dueTime": due,
         "description": description,
@@ -304,17 +305,6 @@ def reason_of(run: RunResponse) -> str:
     """Why a run is as it is: its reason, or the code of the last answer."""
     code = run["responseCode"]
     return run["reason"] or ("" if code is None else f"answer {code}")
-
-
-def _target(url: str | None, queue: str | None, target: str | None) -> dict[str, Any] | None:
-    """The target that the options name. InputError if several of them do."""
-    if sum(each is not None for each in (url, queue, target)) > 1:
-        raise InputError("Give one of --url, --queue and --target.")
-    if url is not None:
-        return {"type": "http", "url": url}
-    if queue is not None:
-        return {"type": "sqs", "queueUrl": queue}
-    return None if target is None else read_object(target, "--target")
 
 
 def _about(session: Session, job: JobResponse) -> str:

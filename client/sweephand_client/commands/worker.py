@@ -61,7 +61,7 @@ def worker(
     if (queue is None) == (listen is None):
         raise InputError("Give --queue URL or --listen HOST:PORT.")
     if not seconds(grace):
-        raise InputError(f"--grace {grace} is no duration. Give one of a second or more, as in 30s or 10m.")
+        raise InputError(f"--grace {grace} is no duration. Give at least a second, as in 30s or 10m.")
     file = load_commands_file(commands)
     check_users(file)
     session.take_namespace(file.namespace)

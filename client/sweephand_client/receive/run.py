@@ -37,7 +37,7 @@ _LOG: Final = logging.getLogger("sweephand.receive")
 _BEAT_LONGEST_S: Final = 300.0
 _BEAT_SHORTEST_S: Final = 0.5
 _BEATS: Final = 3
-#: When the next one is sent after one that did not get through or came before the stack recorded the 202.
+#: The wait for the next heartbeat if one did not get through, or if the stack has not recorded the 202 yet.
 _BEAT_AGAIN_S: Final = 2.0
 #: How long the end of a block waits for a heartbeat that is on its way.
 _END_S: Final = 1.0
@@ -135,7 +135,7 @@ class Run:
             raise refusals[0]
 
     def _beat_s(self) -> float:
-        """Send a heartbeat. How many seconds later the next one is sent."""
+        """Send a heartbeat, and return the seconds until the next one is sent."""
         try:
             answer = self._heartbeat()
         except (GoneError, ConflictError, InputError):
@@ -143,10 +143,9 @@ class Run:
         except Exception:  # noqa: BLE001 - without heartbeats the run is tried elsewhere
             _LOG.warning("A heartbeat of %s did not get through.", self.run_id, exc_info=True)
             return _BEAT_AGAIN_S
-        by, answered_at = _instant(answer.get("heartbeatBy")), _instant(answer.get("answeredAt"))
-        if by is None or answered_at is None:
+        left_s = seconds_left(answer)
+        if left_s is None:
             return _BEAT_AGAIN_S
-        left_s = (by - answered_at).total_seconds()
         return min(max(left_s / _BEATS, _BEAT_SHORTEST_S), _BEAT_LONGEST_S)
 
     def _heartbeat(self) -> CallbackResponse:
@@ -226,6 +225,15 @@ def _run(names: Any, data: Any) -> Run:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise UnreadableError(f"This is no delivery of Sweephand: {_missing(error)}.") from None
+
+
+def seconds_left(answer: CallbackResponse) -> float | None:
+    """The seconds until the next callback has to come, by the stack's clock.
+
+    None until the stack has recorded that the consumer or the queue accepted the trigger.
+    """
+    by, answered_at = _instant(answer.get("heartbeatBy")), _instant(answer.get("answeredAt"))
+    return None if by is None or answered_at is None else (by - answered_at).total_seconds()
 
 
 def _missing(error: Exception) -> str:

@@ -125,7 +125,7 @@ class StackSecrets:
         try:
             return tuple(each["secret"] for each in signing.secrets(self._namespace))
         except (UnauthenticatedError, ForbiddenError, NotFoundError):
-            # A consumer has no key, or one that may not read the secrets. The public keys can do.
+            # The consumer has no key that may read the secrets. Everybody may read the public keys.
             found = tuple(each["key"] for each in signing.keys(self._namespace))
         if not found:
             raise InputError(
@@ -137,7 +137,7 @@ class StackSecrets:
 
 
 def verify(secrets: Secrets, headers: Mapping[str, str], body: bytes, now_s: float) -> None:
-    """Raise SignatureError unless one of the secrets has signed the request, within the last five minutes.
+    """Check that a known secret has signed the request within the last five minutes. SignatureError else.
 
     The names of `headers` are in lower case.
     """

@@ -1,6 +1,5 @@
 """Keeps a run this worker's while its command waits or runs: by heartbeats, and by holding its message."""
 
-import datetime as dt
 import threading
 import time
 from collections.abc import Callable
@@ -9,8 +8,7 @@ from typing import Final, Protocol, Self
 
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import ConflictError, GoneError, InputError, NotFoundError, SweephandError
-from sweephand_client.openapi.run_answers import CallbackResponse
-from sweephand_client.receive.run import Run
+from sweephand_client.receive.run import Run, seconds_left
 
 #: A heartbeat is sent three times before it has to come, and at least this often. All in seconds.
 _BEATS: Final = 3
@@ -19,7 +17,7 @@ _SHORTEST_S: Final = 0.5
 #: A heartbeat that did not get through is sent again after the first time, and after twice as long each time.
 _AGAIN_S: Final = 1.0
 _AGAIN_MAX_S: Final = 15.0
-#: So is one that came before the stack had recorded the acceptance.
+#: The wait for the next heartbeat if the stack has not recorded yet that it watches over the run.
 _EARLY_S: Final = 0.25
 #: After so long without any accepted heartbeat, a delivery goes back.
 _GIVE_UP_S: Final = 600.0
@@ -90,7 +88,7 @@ class Beats:
 
 
 class Heart:
-    """Beats in a thread from its entry to its exit. `changed` is called when one of its properties changes.
+    """Sends heartbeats from a thread while its context lasts. It calls `changed` when a property changes.
 
     A run without a token has no heartbeats. Its message is held until the exit.
     """
@@ -179,7 +177,7 @@ class Heart:
             self.beats.unanswered(self._now())
             self._say(f"a heartbeat did not get through: {error}")
             return
-        left_s = _left_s(answer)
+        left_s = seconds_left(answer)
         self.beats.accepted(sent_at, left_s)
         if left_s is not None and not self.is_taken:
             self._keep()
@@ -195,11 +193,3 @@ class Heart:
         if self.refusal is None:
             self.refusal = why
             self._changed()
-
-
-def _left_s(answer: CallbackResponse) -> float | None:
-    """How soon the next callback has to come, by the stack's clock. None if the stack does not watch yet."""
-    if "heartbeatBy" not in answer or "answeredAt" not in answer:
-        return None
-    by, at = (dt.datetime.fromisoformat(answer[name]) for name in ("heartbeatBy", "answeredAt"))
-    return (by - at).total_seconds()

@@ -32,6 +32,6 @@ class Signals:
         self._written.close()
 
     def came(self, within_s: float) -> bool:
-        """Whether a signal comes within that time, or has come since the last one that was told."""
+        """Wait for a signal for that time at most. Returns whether one came, also before this call."""
         ready, _, _ = select.select([self._read], [], [], within_s)
         return bool(ready and self._read.recv(1))

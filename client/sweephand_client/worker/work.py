@@ -25,7 +25,7 @@ from sweephand_client.worker.turns import Turn
 #: The limits of the API (GET /v1/limits: resultBytesMax, reasonLengthMax).
 _RESULT_BYTES_MAX: Final = 2_048
 _REASON_LENGTH_MAX: Final = 512
-#: How often a run that waits asks whether an earlier one of its job has ended.
+#: How often a waiting run asks whether the earlier run of its job has ended.
 _TURN_S: Final = 0.5
 #: How long an end is reported that does not get through, at the least.
 _REPORT_S: Final = 60.0

@@ -90,7 +90,7 @@ class Worker:
         if work is not None:
             threading.Thread(target=self.carry_out, args=(work,), daemon=True).start()
         elif run.token is not None:
-            # The copy that is in hand is kept, and this one is not needed.
+            # This worker does the work of another copy already. So the queue can forget this copy.
             held.keep()
 
     def begun(self, run: Run, body: bytes, held: Held) -> Work | None:
