@@ -9,6 +9,7 @@ from sweephand.base.instants import DAY_MS, Instant, rfc3339
 from sweephand.schedules import ScheduleError, Series
 from sweephand.schedules.clock.dst import DstRule
 from sweephand.schedules.clock.zones import zone_named
+from sweephand.schedules.day_rule import DAY_KINDS, OTHERWISES, ClosedDays, DayRule
 from sweephand.schedules.notations.cron import MACROS
 from sweephand.schedules.notations.parsing import read_schedule
 from sweephand.schedules.schedule import Schedule, ScheduleInput
@@ -192,10 +193,29 @@ places = st.one_of(transitions(), st.tuples(zones, starts))
 
 
 @st.composite
+def day_rules(draw: st.DrawFn, start_at: Instant) -> DayRule:
+    """A rule whose calendar knows days around an instant; rarely, none of its days fits."""
+    day = start_at // DAY_MS
+    weekend = draw(st.one_of(st.just({5, 6}), st.sets(st.integers(0, 6), max_size=7)))
+    runs = st.tuples(st.integers(day - 40, day + 400), st.integers(1, 45), st.booleans())
+    differing = {
+        first + each: closed
+        for first, length, closed in draw(st.lists(runs, max_size=6))
+        for each in range(length)
+    }
+    days = ClosedDays.of(weekend, differing).text()
+    return DayRule(days, draw(st.sampled_from(DAY_KINDS)), draw(st.sampled_from(OTHERWISES)))
+
+
+@st.composite
 def series(draw: st.DrawFn) -> Series:
     zone, start_at = draw(places)
     due_at = draw(st.one_of(st.none(), st.integers(start_at, start_at + 90 * DAY_MS)))
     ttl_at = draw(st.one_of(st.none(), st.integers(start_at, start_at + 1000 * DAY_MS)))
     repeats = draw(st.one_of(st.none(), st.integers(1, 40)))
     schedule = draw(schedules(start_at))
-    return Series(schedule, zone, start_at, due_at, ttl_at, repeats, dst=draw(rules), jitter_ms=draw(jitters))
+    jitter_ms = draw(jitters)
+    days = draw(st.one_of(st.none(), day_rules(start_at)))
+    return Series(
+        schedule, zone, start_at, due_at, ttl_at, repeats, dst=draw(rules), jitter_ms=jitter_ms, days=days
+    )

@@ -58,6 +58,14 @@ REPEATS_MAX: Final = 2**53 - 1
 PERIOD_S_MIN: Final = 1
 #: One day, like EventBridge's flexible time window.
 JITTER_S_MAX: Final = 86_400
+#: A schedule that fires more often than hourly is not moved from day to day.
+CALENDAR_MOVES_PER_DAY_MAX: Final = 24
+#: Dates and spans that a calendar lists as closed or open.
+CALENDAR_DATES_MAX: Final = 500
+#: The text of an iCalendar file.
+CALENDAR_ICS_BYTES_MAX: Final = 262_144
+#: Countries, or parts of them, whose holidays a calendar has.
+CALENDAR_SOURCES_MAX: Final = 10
 #: Triggers of one occurrence. The index in a run's name has at most seven digits.
 BATCH_COUNT_MAX: Final = 10_000_000
 BATCH_WINDOW_DAYS_MAX: Final = 7
@@ -173,6 +181,10 @@ def table() -> dict[str, int]:
         "repeatsMax": REPEATS_MAX,
         "periodSecondsMin": PERIOD_S_MIN,
         "jitterSecondsMax": JITTER_S_MAX,
+        "calendarMovesPerDayMax": CALENDAR_MOVES_PER_DAY_MAX,
+        "calendarDatesMax": CALENDAR_DATES_MAX,
+        "calendarIcsBytesMax": CALENDAR_ICS_BYTES_MAX,
+        "calendarSourcesMax": CALENDAR_SOURCES_MAX,
         "batchCountMax": BATCH_COUNT_MAX,
         "batchWindowDaysMax": BATCH_WINDOW_DAYS_MAX,
         "policyConcurrentMax": POLICY_CONCURRENT_MAX,

@@ -7,10 +7,12 @@ from typing import Final
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import INSTANT_MAX, Instant, rfc3339
+from sweephand.jobs.day_change import amended
 from sweephand.jobs.fields.timing import series_of_fields
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
 from sweephand.schedules import Series, duration_text
+from sweephand.schedules.day_rule import DayRule
 
 #: How many occurrences are compared with the window. A list has at most 100, and a daily job a year of them.
 #: If two later ones lie closer together, the batch between them is shortened (Series.window_ms_of).
@@ -19,7 +21,9 @@ _COMPARED_MAX: Final = 400
 
 def new_series(key: JobKey, definition: Definition, now: Instant) -> Series:
     """The series that begins with a request at `now`; InvalidError for impossible times."""
-    series = series_of_fields(definition.written, now, key=str(key), may_be_on_demand=True)
+    series = series_of_fields(
+        definition.written, now, key=str(key), closed=definition.closed, may_be_on_demand=True
+    )
     if definition.batch is None:
         return series
     series = replace(series, batch=definition.batch)
@@ -58,7 +62,9 @@ def recounted_series(stored: Job, definition: Definition, now: Instant) -> Serie
     series = _bounded(stored, definition, now)
     if series.is_on_demand:
         return series
-    series = _counted_from(stored, series, _reached(stored, now), counted=0)
+    reached_at = _reached(stored, now)
+    series = amended(series, stored.series, reached_at, now)
+    series = _counted_from(stored, series, reached_at, counted=0)
     if series.next_after(0) is None and not _is_last_batch_running(stored, now):
         raise InvalidError([Violation("/ttl", "It ends before the next fire; expected a later end.")])
     return series
@@ -84,8 +90,10 @@ def patched_series(stored: Job, definition: Definition, now: Instant) -> Series:
         # A later patch may give the job a schedule, and its numbers follow those of before.
         return replace(series, counted=former.counted)
     reached_at = _reached(stored, now)
+    series = amended(series, former, reached_at, now)
     is_over_already = former.next_after(reached_at) is None
-    if (series.dst, series.jitter_ms) == (former.dst, former.jitter_ms) and not is_over_already:
+    is_unmoved = (series.dst, series.jitter_ms, series.days) == (former.dst, former.jitter_ms, former.days)
+    if is_unmoved and not is_over_already:
         series = replace(series, counted_at=former.counted_at, counted=former.counted)
     else:
         # The series was over, so the occurrences since then do not count.
@@ -97,6 +105,18 @@ def patched_series(stored: Job, definition: Definition, now: Instant) -> Series:
     if is_used_up or (series != former and series.next_after(reached_at) is None and not is_over_already):
         raise _ended(series, is_same_ttl=is_same_ttl)
     return series
+
+
+def followed_series(stored: Job, closed: str, now: Instant) -> Series:
+    """The series of a job whose calendar has changed, and has these closed days now. Its count continues.
+
+    It may have no occurrence left.
+    """
+    former, reached_at = stored.series, _reached(stored, now)
+    assert former.days is not None, "the job has a calendar"
+    series = replace(former, days=DayRule(closed, former.days.fits, former.days.otherwise))
+    series = amended(series, former, reached_at, now)
+    return _counted_from(stored, series, reached_at, counted=_count(former, reached_at))
 
 
 def unbounded(job: Job, since: Instant) -> Series:

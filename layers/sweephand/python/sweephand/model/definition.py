@@ -109,11 +109,13 @@ class Definition:
     `written` is the JSON object of the request without `data`, with exactly the fields that were given. Times
     and durations stay as written, and two definitions are equal if their texts are. So a client that repeats
     "in 10 s" changes nothing. The caller that builds a definition has validated it. The properties rely on
-    that and raise no errors of their own.
+    that and raise no errors of their own. `closed` are the closed days of its calendar, as the writer of the
+    job has read them (schedules/day_rule.py). They are stored in the series alone.
     """
 
     written: Mapping[str, Any]
     payload: Payload | None = None
+    closed: str | None = None
 
     @property
     def schedule(self) -> ScheduleInput | None:
@@ -134,6 +136,12 @@ class Definition:
     def repeats(self) -> int | None:
         """The total number of occurrences; None for no limit."""
         return self.written.get("repeats")
+
+    @property
+    def calendar(self) -> str | None:
+        """The name of the calendar of its namespace on whose days the job fires; None for every day."""
+        written: Mapping[str, Any] | None = self.written.get("calendar")
+        return None if written is None else written["name"]
 
     @property
     def batch(self) -> Batch | None:

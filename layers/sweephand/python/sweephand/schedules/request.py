@@ -10,9 +10,15 @@ from sweephand.base.instants import SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import JITTER_S_MAX, REPEATS_MAX
 from sweephand.base.names import quoted
 from sweephand.schedules.clock.dst import DEFAULT, DstRule, read_dst
-from sweephand.schedules.clock.zones import Zone, zone_named
+from sweephand.schedules.clock.zones import UTC, Zone, zone_named
+from sweephand.schedules.day_rule import MOVED_DAYS_MAX, DayRule
 from sweephand.schedules.durations import parse_duration_ms
-from sweephand.schedules.notations.parsing import parse_schedule, read_schedule, timeline_of
+from sweephand.schedules.notations.parsing import (
+    parse_schedule,
+    read_schedule,
+    timeline_of,
+    why_unmovable,
+)
 from sweephand.schedules.schedule import InstantList, Schedule, ScheduleInput
 from sweephand.schedules.series import Series
 from sweephand.schedules.time_points import parse_time_point
@@ -22,7 +28,6 @@ IDLE_ON_DEMAND: Final = (
     "without effect on a job that fires only on demand; leave it out, or give a schedule or a dueTime"
 )
 
-_UTC: Final = "UTC"
 _DIGEST_BYTES: Final = 8
 
 
@@ -36,18 +41,22 @@ def series_of(
     requested_at: Instant,
     dst: Mapping[str, Any] | None = None,
     jitter: str | None = None,
+    calendar: Mapping[str, Any] | None = None,
+    closed: str | None = None,
     key: str | None = None,
     may_be_on_demand: bool = False,
 ) -> Series:
     """The series that a request asks for. Relative values count from `requested_at`, as semantics.md says.
 
-    `key` names the job, and so its offset in the window of `jitter`. Without a key the offset is 0. If
-    `may_be_on_demand` is set, neither `schedule` nor `due_time` is required. Without both, the series has no
-    occurrence, and only `timezone` and `ttl` may be given.
+    `closed` are the closed days of the calendar that is named (schedules/day_rule.py). Without them, the
+    calendar does not move anything, and only its fields are judged. `key` names the job, and so its offset in
+    the window of `jitter`. Without a key the offset is 0. If `may_be_on_demand` is set, neither `schedule`
+    nor `due_time` is required. Without both, the series has no occurrence, and only `timezone` and `ttl` may
+    be given.
 
     Raises InvalidError with a Violation for each field that cannot be accepted: /schedule, /timezone,
-    /dueTime, /ttl, /repeats, /dst, /jitter, in this order. The same texts and the same instant give the same
-    series on any machine.
+    /dueTime, /ttl, /repeats, /dst, /jitter, /calendar, in this order. The same texts and the same instant
+    give the same series on any machine.
     """
     reader = _Reader(requested_at)
     kept, zone_name = reader.schedule(schedule)
@@ -56,15 +65,18 @@ def series_of(
     due_at = reader.due(due_time, zone, is_required=schedule is None and not is_on_demand)
     ttl_at = reader.ttl(ttl, zone, due_at)
     if is_on_demand:
-        reader.check_idle({"repeats": repeats, "dst": dst, "jitter": jitter})
+        reader.check_idle({"repeats": repeats, "dst": dst, "jitter": jitter, "calendar": calendar})
         reader.give_up_if_violated()
         return Series(None, zone.name, 0, ttl_at=ttl_at)
     reader.check_repeats(repeats, is_one_off=schedule is None)
     rule = reader.dst(dst)
     window_ms = reader.jitter(jitter)
+    days = reader.days(calendar, closed, kept)
     reader.give_up_if_violated()
     jitter_ms = 0 if key is None else offset_ms(key, window_ms)
-    series = Series(kept, zone.name, requested_at, due_at, ttl_at, repeats, dst=rule, jitter_ms=jitter_ms)
+    series = Series(
+        kept, zone.name, requested_at, due_at, ttl_at, repeats, dst=rule, jitter_ms=jitter_ms, days=days
+    )
     reader.check_first(series)
     reader.give_up_if_violated()
     return series
@@ -127,7 +139,7 @@ class _Reader:
                 "expected one time zone",
             )
         # After a violation, UTC is used, so that the other fields are still checked.
-        return zone or zone_named(prefixed or _UTC)
+        return zone or zone_named(prefixed or UTC)
 
     def due(self, text: str | None, zone: Zone, *, is_required: bool) -> Instant | None:
         if text is None:
@@ -176,11 +188,27 @@ class _Reader:
     def jitter(self, text: str | None) -> int:
         return 0 if text is None else self._read("/jitter", lambda: parse_jitter_ms(text), 0)
 
+    def days(
+        self, calendar: Mapping[str, Any] | None, closed: str | None, schedule: Schedule | None
+    ) -> DayRule | None:
+        if calendar is None:
+            return None
+        otherwise = calendar.get("otherwise", "skip")
+        why = None if schedule is None or otherwise == "skip" else why_unmovable(schedule)
+        if why is not None:
+            self._refuse(
+                "/calendar/otherwise",
+                f"{quoted(otherwise)} for the schedule {quoted(str(schedule))}: {why}; expected skip",
+            )
+        return None if closed is None else DayRule(closed, calendar.get("days", "open"), otherwise)
+
     def check_first(self, series: Series) -> None:
         is_bounded = series.ttl_at is not None or series.repeats is not None
         unbounded = replace(series, ttl_at=None, repeats=None) if is_bounded else series
         first = unbounded.next_after(series.start_at - 1)
-        if first is None:
+        if first is None and series.days is not None and replace(unbounded, days=None).next_after(0):
+            self._refuse("/calendar", _why_no_day(series, series.days))
+        elif first is None:
             self._refuse("/schedule" if series.due_at is None else "/dueTime", _why_none(series))
         elif series.ttl_at is not None and series.ttl_at < first.due_at:
             self._refuse(
@@ -215,6 +243,18 @@ def _why_none(series: Series) -> str:
             return f"{quoted(str(series.schedule))} never fires again; expected an instant to come"
         return f"the schedule never fires at or after {rfc3339(series.due_at)}; expected it earlier"
     return "nothing fires before the year 10000; expected an earlier first fire"
+
+
+def _why_no_day(series: Series, days: DayRule) -> str:
+    """The message that says why no occurrence falls on a day that fits."""
+    fitting = "open" if days.fits == "open" else "closed"
+    if days.moves:
+        return f"no {fitting} day lies near an occurrence to come; expected one within {MOVED_DAYS_MAX} days"
+    what = "dueTime" if series.schedule is None else "schedule"
+    return (
+        f"the {what} never falls on a day that the calendar has {fitting}; expected another {what}, or "
+        "`otherwise` with next, previous or nearest"
+    )
 
 
 def parse_jitter_ms(text: str) -> int:

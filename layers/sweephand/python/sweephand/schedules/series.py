@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.schedules.clock.dst import DEFAULT, ClockEffect, DstRule
+from sweephand.schedules.day_rule import DayRule
 from sweephand.schedules.schedule import InstantList, Schedule, schedule_of_item
 from sweephand.schedules.timeline import FixedInstants, Timeline
 
@@ -97,6 +98,8 @@ class Series:
     `dst` applies to fixed local times when the clock changes. Every occurrence comes `jitter_ms` later than
     the schedule says. The bounds apply to the later instant.
 
+    With `days`, it only fires on the days that fit there. The bounds apply to the instants after that, too.
+
     With a `batch`, each occurrence has many triggers (triggers.py). The bounds apply to occurrences, so
     that a batch which has begun is never cut.
     """
@@ -112,6 +115,7 @@ class Series:
     dst: DstRule = DEFAULT
     jitter_ms: int = 0
     batch: Batch | None = None
+    days: DayRule | None = None
 
     @property
     def is_on_demand(self) -> bool:
@@ -259,7 +263,8 @@ class Series:
             head = part[0]
             schedule = InstantList(tuple(each.due_at - self.jitter_ms for each in part))
             counted_at, counted = head.due_at - 1, head.sequence - 1
-            yield replace(self, schedule=schedule, counted_at=counted_at, counted=counted), head
+            # These instants have been moved already.
+            yield replace(self, schedule=schedule, counted_at=counted_at, counted=counted, days=None), head
 
     def to_item(self) -> dict[str, Any]:
         """The series as a map of texts, whole numbers and the item of its schedule, without absent fields."""
@@ -277,6 +282,7 @@ class Series:
             "overlap": None if self.dst.overlap == DEFAULT.overlap else self.dst.overlap,
             "jitterMs": self.jitter_ms or None,
             "batch": None if self.batch is None else self.batch.to_item(),
+            "days": None if self.days is None else self.days.to_item(),
         }
         return {name: value for name, value in fields.items() if value is not None}
 
@@ -300,6 +306,7 @@ class Series:
             dst=DstRule(item.get("gap", DEFAULT.gap), item.get("overlap", DEFAULT.overlap)),
             jitter_ms=number("jitterMs") or 0,
             batch=Batch.from_item(item["batch"]) if "batch" in item else None,
+            days=DayRule.from_item(item["days"]) if "days" in item else None,
         )
 
     @property
@@ -309,10 +316,10 @@ class Series:
         return begun_at if self.counted_at is None else max(begun_at, self.counted_at)
 
     def _timeline(self) -> Timeline:
-        if self.schedule is None and not self.jitter_ms:
+        if self.schedule is None and not self.jitter_ms and self.days is None:
             return FixedInstants(() if self.due_at is None else (self.due_at,))
         request = (self.schedule, self.timezone, self.start_at, self.due_at)
-        return _timeline_maker()(*request, dst=self.dst, jitter_ms=self.jitter_ms)
+        return _timeline_maker()(*request, dst=self.dst, jitter_ms=self.jitter_ms, days=self.days)
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from sweephand.base.instants import Instant
 from sweephand.schedules.clock.dst import DEFAULT, ClockEffect, DstRule
+from sweephand.schedules.day_rule import DayRule
 
 if TYPE_CHECKING:
     from sweephand.schedules.clock.zones import Zone
@@ -16,7 +17,7 @@ class Beginning(NamedTuple):
     """Where a series begins: the request, the dueTime if there is one, and the zone.
 
     `jitter_ms` is by how much MovedTimeline will move the timeline later. So the timeline itself may begin
-    that much before the bound, while its anchor stays.
+    that much before the bound, while its anchor stays. `days` says on which days the series may fire.
     """
 
     start_at: Instant
@@ -24,6 +25,7 @@ class Beginning(NamedTuple):
     zone: "Zone"
     dst: DstRule = DEFAULT
     jitter_ms: int = 0
+    days: DayRule | None = None
 
     @property
     def floor_at(self) -> Instant:

@@ -6,9 +6,10 @@ from typing import Any, Final
 from sweephand.base import limits
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import Instant
-from sweephand.base.names import text_schema
-from sweephand.jobs.fields.field import Field, Json, Number, Object, OneOf, Text, top_field
+from sweephand.base.names import NAME_SCHEMA, text_schema
+from sweephand.jobs.fields.field import Field, Json, Number, Object, OneOf, Text, is_name, top_field
 from sweephand.schedules import Series
+from sweephand.schedules.day_rule import DAY_KINDS, MOVED_DAYS_MAX, OTHERWISES
 from sweephand.schedules.durations import DURATION_CHARS_MAX
 from sweephand.schedules.request import series_of
 from sweephand.schedules.time_points import DURATION_SCHEMA, TIME_POINT_SCHEMA
@@ -81,6 +82,31 @@ DST: Final = Object(
     ),
 )
 
+CALENDAR: Final = Object(
+    "JobCalendar",
+    (
+        Field(
+            "name",
+            Text(NAME_SCHEMA),
+            "The name of a calendar of the namespace. It must exist when the job is written.",
+            (is_name,),
+            is_required=True,
+        ),
+        Field(
+            "days",
+            OneOf(DAY_KINDS),
+            "On which days of the calendar the job fires: `open` (default) or `closed`.",
+        ),
+        Field(
+            "otherwise",
+            OneOf(OTHERWISES),
+            "What happens to an occurrence on another day: `skip` (default) drops it. `next`, `previous` and "
+            f"`nearest` move it to such a day, at the same local time, at most {MOVED_DAYS_MAX} days away. "
+            "Of two days that are equally near, `nearest` takes the later one.",
+        ),
+    ),
+)
+
 TIMING: Final = (
     Field(
         "schedule",
@@ -127,6 +153,13 @@ TIMING: Final = (
         "fire at once. A job always has the same offset, which is made from its namespace and name. A "
         f"duration of more than 0, at most {limits.JITTER_S_MAX} s.",
     ),
+    Field(
+        "calendar",
+        CALENDAR,
+        "On which days the job fires, by a calendar of the namespace: an object. The local day of an "
+        "occurrence decides. A schedule of elapsed time, such as `@every 1h`, can only skip, and so can one "
+        f"that fires more than {limits.CALENDAR_MOVES_PER_DAY_MAX} times a day.",
+    ),
 )
 
 
@@ -135,9 +168,10 @@ def series_of_fields(
     requested_at: Instant,
     *,
     key: str | None = None,
+    closed: str | None = None,
     may_be_on_demand: bool = False,
 ) -> Series:
-    """As series_of(), with these fields of a job."""
+    """As series_of(), with these fields of a job. `closed` are the closed days of its calendar."""
     return series_of(
         schedule=written.get("schedule"),
         timezone=written.get("timezone"),
@@ -146,6 +180,8 @@ def series_of_fields(
         repeats=written.get("repeats"),
         dst=written.get("dst"),
         jitter=written.get("jitter"),
+        calendar=written.get("calendar"),
+        closed=closed,
         key=key,
         requested_at=requested_at,
         may_be_on_demand=may_be_on_demand,

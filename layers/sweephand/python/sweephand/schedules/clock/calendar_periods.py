@@ -36,6 +36,7 @@ class CalendarPeriods:
     seconds: int
     number: int | None = None
     is_seldom: ClassVar[bool] = True
+    steady_year: ClassVar[int | None] = None
 
     @classmethod
     def once(cls, wall_s: int) -> "CalendarPeriods":

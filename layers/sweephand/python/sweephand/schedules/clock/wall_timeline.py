@@ -33,11 +33,12 @@ class Pattern(Hashable, Protocol):
 
     @property
     def is_seldom(self) -> bool:
-        """Whether no two matches lie within a day, and a count costs the same over any time.
+        """Whether no two matches lie within a day, and a count costs the same over any time."""
+        ...
 
-        If not, and the pattern has no end, all years with the same weekdays on the same dates have equal
-        matches.
-        """
+    @property
+    def steady_year(self) -> int | None:
+        """From this year on, years with the same weekdays on the same dates match alike; None if never."""
         ...
 
     @property
@@ -113,18 +114,19 @@ class WallTimeline:
 
     def _count_in_years(self, first: int, last: int) -> int:
         """The count in whole years, `first` included and `last` not."""
-        steady = max(first, min(self.zone.steady_year, last))
+        since = max(self.zone.steady_year, self.pattern.steady_year or 0)
+        steady = max(first, min(since, last))
         if self.pattern.is_seldom:
             before_steady = self._count(year_start_s(first) - 1, year_start_s(steady) - 1)
             return before_steady + self._count_seldom(steady, last)
-        if self.is_finite:
+        if self.pattern.steady_year is None:
             steady = last
         years = Counter(range(first, steady))
         # From there on, years with the same weekdays have the same count.
         cycles, rest = divmod(last - steady, CYCLE_YEARS)
         for some, times in ((rest, 1), (CYCLE_YEARS if cycles else 0, cycles)):
             for year in range(steady, steady + some):
-                years[year_like(year, self.zone.steady_year)] += times
+                years[year_like(year, since)] += times
         return sum(
             _count_in_year(self.pattern, self.zone, self.rule, year) * times for year, times in years.items()
         )

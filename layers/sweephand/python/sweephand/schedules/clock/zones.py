@@ -77,6 +77,9 @@ def _changes(data: bytes, at: int, instants: tuple[int, ...], types: int) -> Ite
 
 DAY_S: Final = 86_400
 
+#: The zone of a job that names none.
+UTC: Final = "UTC"
+
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - the wall clock's own zero, which has no zone
 _YEAR_LAST: Final = 9999
 #: Python has dates of the years 1 to 9999 only, so offsets are asked for within these years less a day.

@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from sweephand.base.errors import ScheduleError
-from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
+from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.names import quoted
 from sweephand.schedules.clock.calendar_periods import CalendarPeriods
 from sweephand.schedules.clock.wall_timeline import WallTimeline
 from sweephand.schedules.clock.zones import DAY_S
+from sweephand.schedules.day_rule import MOVED_DAYS_MAX
 from sweephand.schedules.durations import NS_MAX
 from sweephand.schedules.notations.cron import Cron, CronFields, cron_of
 from sweephand.schedules.notations.cron_fields import (
@@ -55,12 +56,13 @@ class At:
         """The instants that show the local time: usually one, and none if it is past or dropped."""
         floor_at = _floor_at(beginning)
         # No zone shows a local time further from UTC than this, so the search begins here.
-        near_at = (self.wall_s - 2 * DAY_S) * SECOND_MS
+        far_s = (2 if beginning.days is None else 2 + MOVED_DAYS_MAX) * DAY_S
+        near_at = (self.wall_s - far_s) * SECOND_MS
         # The search begins before the floor, because a local time of less than a minute ago still counts.
         since_at = max(floor_at - PAST_MAX_MS, near_at)
         since = beginning._replace(start_at=since_at, due_at=None, jitter_ms=0)
         local_times = Cron(CalendarPeriods.once(self.wall_s), is_wildcard=False).timeline(since)
-        effects = local_times.clock_effects(max(floor_at, near_at), near_at + 4 * DAY_MS)
+        effects = local_times.clock_effects(max(floor_at, near_at), near_at + 2 * far_s * SECOND_MS)
         return FixedInstants(tuple(dict.fromkeys(_instants(local_times, beginning))), tuple(effects))
 
 

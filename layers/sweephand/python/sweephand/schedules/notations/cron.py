@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from sweephand.base.errors import ScheduleError, SchedulePartsError, pointer
 from sweephand.base.limits import PROBLEM_ERRORS_MAX, SCHEDULE_LENGTH_MAX
 from sweephand.base.names import quoted, suggestion
+from sweephand.schedules.clock.fitting_days import FittingDays
 from sweephand.schedules.clock.wall_timeline import Pattern, WallTimeline
 from sweephand.schedules.notations import cron_fields
 from sweephand.schedules.notations.cron_fields import CronField, FieldRule, parse_field
@@ -73,7 +74,8 @@ class Cron(NamedTuple):
     def timeline(self, beginning: Beginning) -> WallTimeline:
         """The matches in the zone, after the floor of the beginning."""
         rule = None if self.is_wildcard else beginning.dst
-        return WallTimeline(self.pattern, beginning.zone, beginning.floor_at, rule)
+        pattern = self.pattern if beginning.days is None else FittingDays(self.pattern, beginning.days)
+        return WallTimeline(pattern, beginning.zone, beginning.floor_at, rule)
 
 
 def cron_of(fields: CronFields, days: str) -> Cron:

@@ -184,6 +184,7 @@ class WallPattern:
         self._days_of_kind: dict[MonthKind, tuple[int, ...]] = {}
         self._last_search: tuple[int, int | None] | None = None
         self.before_s = None if years is None else year_start_s(max(years) + 1)
+        self.steady_year = 0 if years is None else None
 
     def ever_matches(self) -> bool:
         """Whether any day matches. It looks once per kind of month, or once per month of `years`."""

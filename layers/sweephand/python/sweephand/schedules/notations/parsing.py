@@ -12,12 +12,15 @@ from typing import Final, NamedTuple
 
 from sweephand.base.errors import ScheduleError
 from sweephand.base.instants import Instant
-from sweephand.base.limits import SCHEDULE_LENGTH_MAX
+from sweephand.base.limits import CALENDAR_MOVES_PER_DAY_MAX, SCHEDULE_LENGTH_MAX
 from sweephand.base.names import quoted, suggestion
 from sweephand.schedules.clock.dst import DEFAULT, DstRule
-from sweephand.schedules.clock.zones import zone_named
+from sweephand.schedules.clock.fitting_days import Amended, FittingSpans, moved_instants
+from sweephand.schedules.clock.zones import UTC, zone_named
+from sweephand.schedules.day_rule import DayRule
 from sweephand.schedules.durations import SECOND_NS, parse_go_duration_ns
-from sweephand.schedules.notations.cron import MACROS, cron_of_names, parse_cron, parse_fields
+from sweephand.schedules.notations.cron import MACROS, Cron, cron_of_names, parse_cron, parse_fields
+from sweephand.schedules.notations.cron_pattern import WallPattern
 from sweephand.schedules.schedule import InstantList, NamedFields, Schedule, parse_instant_list
 from sweephand.schedules.timeline import Beginning, FixedInstants, Notation, Timeline
 from sweephand.schedules.timelines import MovedTimeline, Periodic
@@ -68,15 +71,43 @@ def timeline_of(
     *,
     dst: DstRule = DEFAULT,
     jitter_ms: int = 0,
+    days: DayRule | None = None,
 ) -> Timeline:
     """The timeline of a series, without ttl and repeats. Raises ScheduleError if it cannot be read."""
-    timeline: Timeline
+    beginning = Beginning(start_at, due_at, zone_named(timezone), dst, jitter_ms, days)
+    timeline = _unmoved(schedule, beginning)
+    if jitter_ms:
+        timeline = MovedTimeline(timeline, jitter_ms)
+    return Amended(timeline, days.also, days.without) if days and (days.also or days.without) else timeline
+
+
+def _unmoved(schedule: Schedule | None, beginning: Beginning) -> Timeline:
+    """The timeline before jitter and amendments."""
+    days, zone, due_at = beginning.days, beginning.zone, beginning.due_at
     if schedule is None:
-        timeline = FixedInstants(() if due_at is None else (due_at,))
-    else:
-        beginning = Beginning(start_at, due_at, zone_named(timezone), dst, jitter_ms)
-        timeline = parse_schedule(schedule).notation.timeline(beginning)
-    return MovedTimeline(timeline, jitter_ms) if jitter_ms else timeline
+        fixed = () if due_at is None else (due_at,)
+        return FixedInstants(fixed if days is None else moved_instants(fixed, zone, days))
+    notation = parse_schedule(schedule).notation
+    if days is not None and isinstance(notation, InstantList):
+        notation = InstantList(moved_instants(notation.instants, zone, days))
+    timeline = notation.timeline(beginning)
+    if days is not None and isinstance(timeline, Periodic):
+        return FittingSpans(timeline, zone, days)
+    return timeline
+
+
+def why_unmovable(schedule: Schedule) -> str | None:
+    """Why no calendar can move the occurrences of a schedule to other days; None if one can."""
+    notation = parse_schedule(schedule).notation
+    if isinstance(notation, Cron):
+        if notation.is_wildcard:
+            return "an expression whose minute or hour begins with a star follows real time"
+        per_day = notation.pattern.times.per_day if isinstance(notation.pattern, WallPattern) else 1
+        return f"it fires {per_day} times a day" if per_day > CALENDAR_MOVES_PER_DAY_MAX else None
+    if isinstance(notation, InstantList):
+        return None
+    is_elapsed = isinstance(notation.timeline(Beginning(0, None, zone_named(UTC))), Periodic)
+    return "it has a period of elapsed time" if is_elapsed else None
 
 
 def read_schedule(written: object) -> Schedule:

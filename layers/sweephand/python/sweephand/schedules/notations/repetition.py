@@ -9,7 +9,7 @@ February and to 31 March.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final
 
@@ -78,7 +78,7 @@ class Repetition:
         is_now = beginning.start_at - PAST_MAX_MS <= begins_at < beginning.start_at
         return beginning.start_at if is_now else begins_at
 
-    def _on_calendar(self, anchor_at: Instant, beginning: Beginning) -> "AnchoredTimeline":
+    def _on_calendar(self, anchor_at: Instant, beginning: Beginning) -> Timeline:
         zone = beginning.zone
         # A start that is a local time is one of the local times of the series: a clock change moves, drops or
         # doubles it as the job's rule says, and never those after it. Any other start is an instant.
@@ -97,6 +97,11 @@ class Repetition:
         )
         begun_at = anchor_at - 1 if is_local else anchor_at
         floor_at = beginning.eager_floor_at
+        if beginning.days is not None:
+            # The start is one of the local times, because it may be skipped or moved as they are.
+            since = beginning._replace(start_at=floor_at - shift_ms, due_at=None, jitter_ms=0)
+            local_times = Cron(replace(periods, number=self.number), is_wildcard=False).timeline(since)
+            return MovedTimeline(local_times, shift_ms) if shift_ms else local_times
         whole = beginning._replace(start_at=begun_at - shift_ms, due_at=None, jitter_ms=0)
         rest = Cron(periods, is_wildcard=False).timeline(whole)
         end_at = None

@@ -9,7 +9,7 @@ from sweephand.base.errors import InvalidError
 from sweephand.base.instants import Instant
 from sweephand.jobs.fields.field import Object, TargetOf, top_field
 from sweephand.jobs.fields.registry import BATCH, CATCH_UP, FIELDS, RETRY
-from sweephand.jobs.fields.timing import DST, TIMING
+from sweephand.jobs.fields.timing import CALENDAR, DST, TIMING
 from sweephand.jobs.validation import job_violations, payload_of, payload_violations
 from sweephand.model.definition import TARGET_FIELDS, Definition, Payload
 from sweephand.targets.default import DEFAULT_TARGET
@@ -26,6 +26,11 @@ from sweephand.web.schemas.shapes import RequestBody, check, without_nulls
 @model_of(DST)
 class Dst(RequestBody):
     """The rule for a fixed local time on a day when the clock changes."""
+
+
+@model_of(CALENDAR)
+class JobCalendar(RequestBody):
+    """On which days of a calendar a job fires, and what happens to an occurrence on another day."""
 
 
 @with_fields(TIMING)

@@ -202,6 +202,7 @@ class JobResponse(TypedDict):
     repeats: NotRequired[Annotated[int, _as_written("repeats")]]
     dst: NotRequired[Annotated[dict[str, str], _as_written("dst")]]
     jitter: NotRequired[Annotated[str, _as_written("jitter")]]
+    calendar: NotRequired[Annotated[dict[str, str], _as_written("calendar")]]
     target: Annotated[dict[str, Any], _as_written("target")]
     retry: NotRequired[Annotated[dict[str, Any], _as_written("retry")]]
     batch: NotRequired[Annotated[dict[str, Any], _as_written("batch")]]
