@@ -26,11 +26,13 @@ from tests.fakes.flow_memory import (
 from tests.fakes.memory import MemoryChanges, MemoryJobs, MemoryLeases, MemoryLines, MemoryRuns
 from tests.fakes.memory_access import MemoryAdminChanges, MemoryKeys, MemoryNamedSecrets, MemorySecrets
 from tests.fakes.memory_batches import MemoryBatches
+from tests.fakes.memory_calendars import MemoryCalendars
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
 from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.tables import create_table
 
 from sweephand.ports.access import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
+from sweephand.ports.calendars import CalendarStore
 from sweephand.ports.flow import (
     AllowanceStore,
     GateLines,
@@ -43,6 +45,7 @@ from sweephand.ports.runs import BatchStore, FlagStore, LineStore, RunStore, Sta
 from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.batches import DynamoBatches
+from sweephand.storage.calendars import DynamoCalendars
 from sweephand.storage.changes import DynamoAdminChanges, DynamoChanges
 from sweephand.storage.counters import DynamoAllowances, DynamoStats
 from sweephand.storage.gates import DynamoGateLines, DynamoGates
@@ -81,6 +84,7 @@ class Stores:
     secrets: SecretStore
     keys: KeyStore
     policies: PolicyStore
+    calendars: CalendarStore
     gates: GateStore
     gate_lines: GateLines
     namespaces: NamespaceStore
@@ -120,6 +124,7 @@ class Dynamo:
             DynamoSecrets(jobs),
             DynamoKeys(jobs),
             DynamoPolicies(jobs),
+            DynamoCalendars(jobs),
             DynamoGates(timers, clock.now),
             DynamoGateLines(timers),
             DynamoNamespaces(jobs),
@@ -146,6 +151,7 @@ def in_memory() -> Stores:
         MemorySecrets(trail),
         MemoryKeys(trail),
         MemoryPolicies(),
+        MemoryCalendars(trail),
         MemoryGates(),
         MemoryGateLines(),
         MemoryNamespaces(jobs, trail),

@@ -37,6 +37,7 @@ from tests.fakes.memory import (
 from tests.fakes.memory_access import MemoryAdminChanges, MemoryNamedSecrets
 from tests.fakes.memory_audits import MemoryAuditRounds, MemoryAudits
 from tests.fakes.memory_batches import MemoryBatches
+from tests.fakes.memory_calendars import MemoryCalendars
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
 from tests.fakes.memory_timers import MemoryExpirySwitch, MemoryTimers
 from tests.fakes.ports import MISSING
@@ -117,6 +118,7 @@ class World:
         self.flow_queue = FlowBox(self.clock.now)
         self.flow_functions_max = 0
         self.admin_changes = MemoryAdminChanges()
+        self.calendars = MemoryCalendars(self.admin_changes)
         self.namespaces = MemoryNamespaces(self.jobs, self.admin_changes)
         self.limits_namespaces = False
         self.named_secrets = MemoryNamedSecrets(self.admin_changes)
@@ -221,6 +223,7 @@ class World:
             stack_queues=self._port(self.stack_queues, "stack_queues"),
             expiry_switch=self._port(self.expiry, "expiry"),
             policies=self._port(self.policies, "policies"),
+            calendars=self._port(self.calendars, "calendars"),
             allowances=self._port(self.allowances, "allowances"),
             namespaces=self._port(self.namespaces, "namespaces"),
             admin_changes=self._port(self.admin_changes, "admin_changes"),

@@ -60,6 +60,8 @@ PARTITIONS: Final = frozenset(
         "allowance#",
         "audits",
         "batches#",
+        "calendarcontents#",
+        "calendars#",
         "changes",
         "flags#",
         "gate#",

@@ -32,6 +32,7 @@ class JobResponse(TypedDict):
     repeats: NotRequired[int]
     dst: NotRequired[dict[str, str]]
     jitter: NotRequired[str]
+    calendar: NotRequired[dict[str, str]]
     target: dict[str, Any]
     retry: NotRequired[dict[str, Any]]
     batch: NotRequired[dict[str, Any]]

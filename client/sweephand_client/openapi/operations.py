@@ -26,6 +26,7 @@ from sweephand_client.openapi.requests import (
     BulkPauseRequest,
     BulkResumeRequest,
     BulkWriteRequest,
+    CalendarRequest,
     CompletionRequest,
     FailureRequest,
     FilterRequest,
@@ -53,6 +54,10 @@ from sweephand_client.openapi.run_answers import (
 from sweephand_client.openapi.stack_answers import (
     AdminChangeResponse,
     AuditResponse,
+    CalendarBriefResponse,
+    CalendarDays,
+    CalendarPreview,
+    CalendarResponse,
     HealthResponse,
     KeyResponse,
     MeResponse,
@@ -144,6 +149,24 @@ FAIL_RUN: Final = Operation[FailureRequest, CallbackResponse](
 )
 CANCEL_RUN: Final = Operation[None, RunResponse](
     "cancelRun", "POST", "/v1/namespaces/{namespace}/jobs/{name}/runs/{runId}/cancel"
+)
+PUT_CALENDAR: Final = Operation[CalendarRequest, CalendarResponse](
+    "putCalendar", "PUT", "/v1/namespaces/{namespace}/calendars/{calendar}"
+)
+GET_CALENDAR: Final = Operation[None, CalendarResponse](
+    "getCalendar", "GET", "/v1/namespaces/{namespace}/calendars/{calendar}"
+)
+DELETE_CALENDAR: Final = Operation[None, None](
+    "deleteCalendar", "DELETE", "/v1/namespaces/{namespace}/calendars/{calendar}"
+)
+PREVIEW_CALENDAR: Final = Operation[CalendarRequest, CalendarPreview](
+    "previewCalendar", "POST", "/v1/namespaces/{namespace}/calendars/{calendar}/preview"
+)
+LIST_CALENDAR_DAYS: Final = Operation[None, CalendarDays](
+    "listCalendarDays", "GET", "/v1/namespaces/{namespace}/calendars/{calendar}/days"
+)
+LIST_CALENDARS: Final = Operation[None, Page[CalendarBriefResponse]](
+    "listCalendars", "GET", "/v1/namespaces/{namespace}/calendars"
 )
 PUT_POLICY: Final = Operation[PolicyRequest, PolicyResponse](
     "putPolicy", "PUT", "/v1/namespaces/{namespace}/policies/{policy}"

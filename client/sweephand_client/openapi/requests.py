@@ -27,6 +27,14 @@ class Dst(TypedDict):
     overlap: NotRequired[Literal["first", "last", "both"] | None]
 
 
+class JobCalendar(TypedDict):
+    """On which days of a calendar a job fires, and what happens to an occurrence on another day."""
+
+    name: str
+    days: NotRequired[Literal["open", "closed"] | None]
+    otherwise: NotRequired[Literal["skip", "next", "previous", "nearest"] | None]
+
+
 class SecretRef(TypedDict):
     """The name of a secret of the namespace."""
 
@@ -171,6 +179,7 @@ class JobRequest(TypedDict):
     repeats: NotRequired[int | None]
     dst: NotRequired[Dst | None]
     jitter: NotRequired[str | None]
+    calendar: NotRequired[JobCalendar | None]
     target: NotRequired[Target | None]
     data: NotRequired[Any]
     retry: NotRequired[RetryRequest | None]
@@ -266,6 +275,7 @@ class PreviewRequest(TypedDict):
     repeats: NotRequired[int | None]
     dst: NotRequired[Dst | None]
     jitter: NotRequired[str | None]
+    calendar: NotRequired[JobCalendar | None]
     after: NotRequired[str | None]
     limit: NotRequired[int | None]
 
@@ -289,6 +299,36 @@ class FailureRequest(TypedDict):
 
     reason: NotRequired[str | None]
     retry: NotRequired[bool | None]
+
+
+class CalendarHolidays(TypedDict):
+    """The holidays of a country, of a part of it, or of a market."""
+
+    country: NotRequired[str | None]
+    market: NotRequired[str | None]
+    subdivision: NotRequired[str | None]
+    categories: NotRequired[list[str] | None]
+
+
+#: An object with these fields.
+CalendarSpan = TypedDict(
+    "CalendarSpan",
+    {
+        "from": str,
+        "to": NotRequired[str],
+        "note": NotRequired[str],
+    },
+)
+
+
+class CalendarRequest(TypedDict):
+    """Which days are closed."""
+
+    weekend: NotRequired[list[Literal["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"]] | None]
+    holidays: NotRequired[list[CalendarHolidays] | None]
+    ics: NotRequired[str | None]
+    closed: NotRequired[list[str | CalendarSpan] | None]
+    open: NotRequired[list[str | CalendarSpan] | None]
 
 
 class PolicyRateRequest(TypedDict):

@@ -11,6 +11,64 @@ from sweephand_client.openapi.job_answers import FieldChangeResponse
 from sweephand_client.openapi.requests import Role
 
 
+class CalendarDay(TypedDict):
+    """A day that is closed, or that is open against the rule of its week."""
+
+    date: str
+    isClosed: bool
+    reason: str
+
+
+class CalendarResponse(TypedDict):
+    """A calendar."""
+
+    namespace: str
+    name: str
+    rev: str
+    knownUntil: NotRequired[str]
+    source: NotRequired[str]
+    state: Literal["current", "following"]
+    jobsChanged: int
+    createdAt: str
+    updatedAt: str
+    owner: str
+    weekend: NotRequired[list[Literal["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"]]]
+    holidays: NotRequired[list[dict[str, Any]]]
+    ics: NotRequired[str]
+    closed: NotRequired[list[Any]]
+    open: NotRequired[list[Any]]
+    nextDays: list[CalendarDay]
+
+
+class CalendarPreview(TypedDict):
+    """The days that a calendar would have."""
+
+    nextDays: list[CalendarDay]
+    changes: list[CalendarDay]
+    knownUntil: NotRequired[str]
+
+
+class CalendarDays(TypedDict):
+    """Days of a calendar."""
+
+    days: list[CalendarDay]
+
+
+class CalendarBriefResponse(TypedDict):
+    """A calendar as a list shows it."""
+
+    namespace: str
+    name: str
+    rev: str
+    knownUntil: NotRequired[str]
+    source: NotRequired[str]
+    state: Literal["current", "following"]
+    jobsChanged: int
+    createdAt: str
+    updatedAt: str
+    owner: str
+
+
 class PolicyRateResponse(TypedDict):
     """How many requests may leave within a time."""
 
@@ -181,7 +239,7 @@ class AdminChangeResponse(TypedDict):
     time: str
     who: str
     what: Literal["created", "replaced", "rotated", "revoked", "deleted"]
-    subject: Literal["key", "secret", "signing-secret", "signing-key", "settings"]
+    subject: Literal["key", "secret", "signing-secret", "signing-key", "settings", "calendar"]
     namespace: str
     name: str | None
     fields: list[FieldChangeResponse]

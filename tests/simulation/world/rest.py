@@ -27,7 +27,14 @@ from sweephand.jobs.read import Filter
 from sweephand.model.counters import Stats, no_stats
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, parse_run_name
-from sweephand.model.trigger import DeadlineMessage, NotifyMessage, RangeMessage, Trigger, TriggerMessage
+from sweephand.model.trigger import (
+    CalendarMessage,
+    DeadlineMessage,
+    NotifyMessage,
+    RangeMessage,
+    Trigger,
+    TriggerMessage,
+)
 from sweephand.model.watch import WatchMessage
 from sweephand.runtime.compose_api import compose_api
 from sweephand.runtime.settings import Options
@@ -49,10 +56,10 @@ def is_at_rest(queues: DeliveryQueues, chronicle: Chronicle, calm_at: Instant, t
                 # A range is held whole, as a single trigger of its job is.
                 continue
             return False
-        if isinstance(message, WatchMessage):
-            if message.check_at <= through:
-                return False
+        if isinstance(message, WatchMessage) and message.check_at > through:
             continue
+        if isinstance(message, WatchMessage | CalendarMessage):
+            return False
         if isinstance(message, _FOLLOWING) and message.trigger.due_at > calm_at:
             # Messages that follow runs which begin in the calm never end, so they do not count.
             continue

@@ -15,7 +15,7 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.errors import NewerError, PoisonError
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS, Instant
-from sweephand.model.trigger import BundleMessage, Message, RangeMessage, Readable
+from sweephand.model.trigger import BundleMessage, CalendarMessage, Message, RangeMessage, Readable
 from sweephand.model.watch import WatchMessage
 from sweephand.model.wire import VERSION, decode, encode
 from sweephand.runs.received import Received
@@ -225,6 +225,8 @@ class Sqs:
             return f"{kind} {message.uid} {message.first.due_at}"
         if isinstance(message, WatchMessage):
             return f"{kind} {message.uid} {message.check_at}"
+        if isinstance(message, CalendarMessage):
+            return f"{kind} {message.name} {message.after}"
         first = message.triggers[0] if isinstance(message, BundleMessage) else message
         return f"{kind} {first.trigger.id}"
 
@@ -257,7 +259,9 @@ def _trigger_id(body: str) -> str | None:
     except (PoisonError, NewerError):
         return None
     assert not isinstance(message, BundleMessage), "each of its triggers is buried by itself"
-    return None if isinstance(message, RangeMessage | WatchMessage) else message.trigger.id
+    if isinstance(message, RangeMessage | WatchMessage | CalendarMessage):
+        return None
+    return message.trigger.id
 
 
 def _letter(letter: Buried, body: str) -> Buried:

@@ -9,12 +9,13 @@ from sweephand.jobs.commit import Draft
 from sweephand.jobs.payload_audit import ref_of
 from sweephand.jobs.series import (
     continues_series,
+    followed_series,
     new_series,
     patched_series,
     recounted_series,
     series_instead,
 )
-from sweephand.model.change import Change, Former, changed_fields
+from sweephand.model.change import SWEEPHAND, Change, Former, changed_fields
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.revisions import number_of
@@ -61,6 +62,16 @@ def draft_patch(stored: Job, definition: Definition, *, token: str, who: str, no
     job = _rewritten(stored, definition, series, token=token, now=now)
     continues = definition.has_same_timing(stored.definition)
     return _draft_of(stored, job, "patched", who=who, now=now, continues=continues)
+
+
+def draft_follow(stored: Job, closed: str, *, token: str, now: Instant) -> Draft:
+    """The draft of a job that follows its calendar, which has these closed days now. Its counts continue."""
+    series = followed_series(stored, closed, now)
+    job = _rewritten(stored, stored.definition, series, token=token, now=now)
+    draft = _draft_of(stored, job, "patched", who=SWEEPHAND, now=now, continues=True)
+    assert draft.job.change is not None, "the draft has its change"
+    reason = f"The calendar {stored.definition.calendar} was changed."
+    return replace(draft, job=replace(draft.job, change=draft.job.change._replace(reason=reason)))
 
 
 def draft_resume(
@@ -213,7 +224,8 @@ def _next_rev(stored: Job, token: str) -> str:
 
 
 def _with_ref(definition: Definition, key: JobKey, stored: Job | None, token: str) -> Definition:
-    payload = definition.payload
+    # The series has the days of the calendar.
+    definition, payload = replace(definition, closed=None), definition.payload
     if payload is None or payload.is_inline:
         return definition
     before = stored.definition.payload if stored else None

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import Instant
+from sweephand.jobs.calendars import CalendarCheck
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement, shard_of
 from sweephand.jobs.policy_check import PolicyCheck
@@ -53,6 +54,7 @@ class Writer:
         changes: ChangeStore,
         commits: Commits,
         policies: PolicyCheck,
+        calendars: CalendarCheck,
         defaults: JobDefaults,
         secrets: SecretCheck,
         quotas: Quotas,
@@ -63,14 +65,16 @@ class Writer:
         self._jobs = jobs
         self._changes = changes
         self._commits = commits
-        self._check = WriteCheck(policies=policies, defaults=defaults, secrets=secrets, quotas=quotas)
+        self._check = WriteCheck(
+            policies=policies, calendars=calendars, defaults=defaults, secrets=secrets, quotas=quotas
+        )
         self._quotas = quotas
         self._clock = clock
         self._ids = ids
         self._shards = shards
 
     def for_call(self) -> "Writer":
-        """A writer for one call that writes several jobs: it reads each policy and each secret once."""
+        """A writer for one call that writes several jobs: it reads each thing that they name once."""
         writer = copy(self)
         vars(writer).update(_check=self._check.once())
         return writer
@@ -91,10 +95,10 @@ class Writer:
         `if_match` are the revisions of which the job must have one. With `if_absent`, there must be no job.
         Relative times count from `requested_at`. A paused job stays paused. A job without `retry` gets that
         of its namespace. `traceparent` is the trace context of the request. Raises InvalidError for
-        impossible times, for a policy, a secret or a default target that does not exist, and for data over
-        the namespace's limit. Raises QuotaError, PreconditionError, and UnavailableError after 20 s. In each
-        case nothing was committed. Raises StoreError, after which the write may be committed. The caller may
-        safely ask again.
+        impossible times, for data over the namespace's limit, and for what the job names and does not exist:
+        a policy, a calendar, a secret or a default target. Raises QuotaError, PreconditionError, and
+        UnavailableError after 20 s. In each case nothing was committed. Raises StoreError, after which the
+        write may be committed. The caller may safely ask again.
         """
         definition = self._check.with_retry(key.namespace, definition)
         while True:
@@ -111,8 +115,9 @@ class Writer:
                 draft = self.draft_new(key, definition, caller=caller, requested_at=requested_at)
             else:
                 self._check.check(key.namespace, definition, policy=stored.definition.policy)
+                wanted = self._check.with_days(key.namespace, definition, stored)
                 token = self._ids.token()
-                draft = draft_replacement(stored, definition, token=token, who=caller, now=requested_at)
+                draft = draft_replacement(stored, wanted, token=token, who=caller, now=requested_at)
             job = self._commit(draft.with_origin(traceparent), stored, over=found)
             if job is not None:
                 return WriteResult(job, "created" if stored is None else "replaced")
@@ -132,6 +137,7 @@ class Writer:
         """
         definition = self._check.with_retry(key.namespace, definition)
         self._check.check(key.namespace, definition)
+        definition = self._check.with_days(key.namespace, definition)
         uid, token = self._ids.token(), self._ids.token()
         if shard is None:
             shard = shard_of(uid, self._shards())
@@ -166,6 +172,7 @@ class Writer:
             if definition.equals(stored.definition):
                 return WriteResult(stored, "unchanged")
             self._check.check(key.namespace, definition, stored.definition)
+            definition = self._check.with_days(key.namespace, definition, stored)
             token = self._ids.token()
             draft = draft_patch(stored, definition, token=token, who=caller, now=requested_at)
             job = self._commits.commit(draft.with_origin(traceparent), stored, over=stored)

@@ -5,10 +5,12 @@ from threading import Lock
 from typing import Any, TypeAlias
 
 from sweephand.base.errors import InvalidError, Violation
+from sweephand.jobs.calendars import CalendarCheck
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.settings_cache import JobDefaults
 from sweephand.model.definition import TARGET_FIELDS, Definition
+from sweephand.model.job import Job
 from sweephand.model.secret import Secret
 from sweephand.targets.registry import secret_refs
 from sweephand.targets.target_type import SecretRef
@@ -80,17 +82,25 @@ class WriteCheck:
     """Judges the definition of a job by the policies, settings, secrets and limits of its namespace."""
 
     def __init__(
-        self, *, policies: PolicyCheck, defaults: JobDefaults, secrets: SecretCheck, quotas: Quotas
+        self,
+        *,
+        policies: PolicyCheck,
+        calendars: CalendarCheck,
+        defaults: JobDefaults,
+        secrets: SecretCheck,
+        quotas: Quotas,
     ) -> None:
         self._policies = policies
+        self._calendars = calendars
         self._defaults = defaults
         self._secrets = secrets
         self._quotas = quotas
 
     def once(self) -> "WriteCheck":
-        """A check for one call that writes several jobs: it reads each policy and each secret once."""
+        """A check for one call that writes several jobs: it reads each thing that they name once."""
         return WriteCheck(
             policies=self._policies.once(),
+            calendars=self._calendars.once(),
             defaults=self._defaults,
             secrets=self._secrets.once(),
             quotas=self._quotas,
@@ -99,6 +109,13 @@ class WriteCheck:
     def with_retry(self, namespace: str, definition: Definition) -> Definition:
         """The definition with the namespace's retry if it has none of its own."""
         return self._defaults.with_retry(namespace, definition)
+
+    def with_days(self, namespace: str, definition: Definition, stored: Job | None = None) -> Definition:
+        """The definition with the closed days of its calendar; `stored` is the job that it replaces.
+
+        Raises InvalidError if the calendar does not exist, unless the stored job names it too.
+        """
+        return self._calendars.with_days(namespace, definition, stored)
 
     def check(
         self,

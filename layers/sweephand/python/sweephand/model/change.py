@@ -107,7 +107,7 @@ class Change(NamedTuple):
 
 
 #: What was changed: an API key, a secret that jobs name, what signs deliveries, or a namespace's settings.
-AdminSubject = Literal["key", "secret", "signing-secret", "signing-key", "settings"]
+AdminSubject = Literal["key", "secret", "signing-secret", "signing-key", "settings", "calendar"]
 
 AdminVerb = Literal["created", "replaced", "rotated", "revoked", "deleted"]
 

@@ -329,8 +329,29 @@ def batch_end_id(trigger: Trigger) -> str:
     return f"{trigger.uid}-{batch_id(trigger.due_at, trigger.demand)}-batch-end"
 
 
+class CalendarMessage(NamedTuple):
+    """The order to have the jobs of a namespace follow a calendar of that name, after the job `after`.
+
+    It `is_last` if every job has been stored by then that was written with the former days. `faults` is as in
+    other messages.
+    """
+
+    namespace: str
+    name: str
+    not_before: Instant
+    after: str = ""
+    is_last: bool = False
+    faults: int = 0
+
+
 Message: TypeAlias = (
-    TriggerMessage | RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage | WatchMessage
+    TriggerMessage
+    | RangeMessage
+    | DeadlineMessage
+    | FailureMessage
+    | NotifyMessage
+    | WatchMessage
+    | CalendarMessage
 )
 
 
@@ -363,9 +384,11 @@ def lane_of_message(message: Readable) -> Lane:
 
 
 def namespace_of(message: Readable) -> str:
-    """The namespace of the job, or of all jobs, of a message."""
+    """The namespace of the job, or of all jobs, of a message; or that of its calendar."""
     if isinstance(message, BundleMessage):
         return message.triggers[0].trigger.key.namespace
+    if isinstance(message, CalendarMessage):
+        return message.namespace
     key = message.key if isinstance(message, RangeMessage | WatchMessage) else message.trigger.key
     return key.namespace
 

@@ -12,6 +12,7 @@ from sweephand.model.policy_names import LANE_DEFAULT, Lane
 from sweephand.model.trigger import (
     BatchPlace,
     BundleMessage,
+    CalendarMessage,
     DeadLetter,
     DeadlineMessage,
     FailureMessage,
@@ -265,6 +266,16 @@ _WATCH_MESSAGE: Final = Layout(
     Field("faults", "faults", WHOLE, 0),
 )
 
+_CALENDAR_MESSAGE: Final = Layout(
+    CalendarMessage,
+    Field("namespace", "ns", NAME),
+    Field("name", "name", NAME),
+    Field("not_before", "at", WHOLE),
+    Field("after", "after", SENTENCE, ""),
+    Field("is_last", "last", TRUTH, default=False),
+    Field("faults", "faults", WHOLE, 0),
+)
+
 #: The stored name of each kind of message, and its layout. A bundle has no layout of this form.
 _LAYOUTS: Final[Mapping[type, tuple[str, Layout[Any]]]] = {
     TriggerMessage: ("trigger", _TRIGGER_MESSAGE),
@@ -273,6 +284,7 @@ _LAYOUTS: Final[Mapping[type, tuple[str, Layout[Any]]]] = {
     NotifyMessage: ("notify", _NOTIFY_MESSAGE),
     RangeMessage: ("range", _RANGE_MESSAGE),
     WatchMessage: ("watch", _WATCH_MESSAGE),
+    CalendarMessage: ("calendar", _CALENDAR_MESSAGE),
 }
 
 _BY_KIND: Final = dict(_LAYOUTS.values())

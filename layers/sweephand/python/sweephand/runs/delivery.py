@@ -19,6 +19,7 @@ from sweephand.model.revisions import (
 from sweephand.model.run import Run
 from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.trigger import (
+    CalendarMessage,
     DeadlineMessage,
     FailureMessage,
     HasRevision,
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
     from sweephand.flow.permit import Permit
 
 #: A message that carries no single trigger to be delivered.
-OtherMessage: TypeAlias = RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage | WatchMessage
+OtherMessage: TypeAlias = (
+    RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage | WatchMessage | CalendarMessage
+)
 
 
 class JobRead(NamedTuple):

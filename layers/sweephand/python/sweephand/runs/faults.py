@@ -8,7 +8,14 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import NEWER_MS, QUEUE_DELAY_MAX_MS
 from sweephand.model.batch_mark import mark_of, mark_of_trigger
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
-from sweephand.model.trigger import DeadLetter, DeadlineMessage, Message, Sendable, TriggerMessage
+from sweephand.model.trigger import (
+    CalendarMessage,
+    DeadLetter,
+    DeadlineMessage,
+    Message,
+    Sendable,
+    TriggerMessage,
+)
 from sweephand.model.watch import WatchMessage
 from sweephand.ports.clock import Clock
 from sweephand.ports.queue import Queue
@@ -19,6 +26,8 @@ from sweephand.runs.received import Handled, Outcome, Received
 #: After so many crashed functions a trigger becomes a dead letter. SQS would move the message only much later
 #: (template.yaml), and nothing would then record that the run is over.
 CRASHES_MAX: Final = 5
+
+_NEVER_GIVEN_UP: Final = (DeadlineMessage, WatchMessage, CalendarMessage)
 
 #: After so many failures of Sweephand itself a message becomes a dead letter. With the growing delays, that
 #: takes about half a day.
@@ -73,9 +82,10 @@ class Faults:
         The message counts its own faults. SQS's receive counts are for crashes alone, so that an outage of a
         store does not make a message look like a crasher. A deadline is never given up: nothing else would
         find that a consumer is gone. A check of a watch is not either: its alert may be about the very fault.
+        Nor is a calendar, whose jobs would keep its former days.
         """
         resent = message._replace(faults=message.faults + 1)
-        if message.faults >= FAULTS_MAX and not isinstance(message, DeadlineMessage | WatchMessage):
+        if message.faults >= FAULTS_MAX and not isinstance(message, _NEVER_GIVEN_UP):
             remaining_ms = 0
             if isinstance(message, TriggerMessage):
                 # If the run cannot be read, the dead letter must still be written.

@@ -8,7 +8,13 @@ from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import EARLY_WAIT_MAX_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.jobs.pause import Pauser
-from sweephand.model.trigger import DeadlineMessage, FailureMessage, NotifyMessage, RangeMessage
+from sweephand.model.trigger import (
+    CalendarMessage,
+    DeadlineMessage,
+    FailureMessage,
+    NotifyMessage,
+    RangeMessage,
+)
 from sweephand.model.watch import WatchMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import ChangeStore, JobStore, PayloadStore
@@ -30,6 +36,7 @@ from sweephand.runs.watch import Watch
 
 if TYPE_CHECKING:
     from sweephand.flow.gates import Gates as FlowGates
+    from sweephand.jobs.calendar_follow import CalendarFollower
     from sweephand.ports.wheel import TimerStore
     from sweephand.runs.batch_progress import BatchProgress
 
@@ -39,15 +46,17 @@ if TYPE_CHECKING:
 
 
 class Rare(NamedTuple):
-    """What few deliveries need: long waits, gates of policies, and batches. It is made when first needed.
+    """What few deliveries need: long waits, gates, batches and calendars. It is made when first needed.
 
     Threads may share the parts, and two threads may make one each, which differ in nothing.
-    `gates` are those of policies, and `progress` marks the runs of batches that are over.
+    `gates` are those of policies, and `progress` marks the runs of batches that are over. `calendars` makes
+    jobs follow a calendar.
     """
 
     timers: "TimerStore"
     gates: "FlowGates"
     progress: "BatchProgress"
+    calendars: "CalendarFollower"
 
 
 class Handlers:
@@ -81,6 +90,7 @@ class Handlers:
     ) -> None:
         """A stack without limits has no valve."""
         self._clock = clock
+        self._rare = rare
         self._job_reads = JobReads(jobs=jobs, clock=clock)
         self._requeue = Requeue(queue=queue, timers=lambda: rare().timers, payloads=payloads, clock=clock)
         retention = Retention(jobs=jobs, runs=runs, clock=clock, ids=ids)
@@ -192,6 +202,9 @@ class Handlers:
                 outcome = self._deadlines.check(message)
             case FailureMessage():
                 outcome = self._deadlines.fail(message)
+            case CalendarMessage():
+                self._rare().calendars.follow(message)
+                outcome = Outcome("followed")
             case NotifyMessage():
                 outcome = self._notifier().notify(message, UNREAD, deadline)
             case _:

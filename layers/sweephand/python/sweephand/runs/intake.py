@@ -21,6 +21,7 @@ from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.trigger import (
     BundleMessage,
+    CalendarMessage,
     LineWait,
     Message,
     NewerMessage,
@@ -370,7 +371,7 @@ class Intake:
             handled = self._faults.put_back_newer(received, message)
         except Exception as error:  # noqa: BLE001 - a failure of one message must not stop the others
             handled = self._faults.put_back_faulty(received, message, error)
-        if isinstance(message, RangeMessage | WatchMessage):
+        if isinstance(message, RangeMessage | WatchMessage | CalendarMessage):
             return handled
         return handled._replace(trigger=message.trigger, attempt=message.attempt)
 

@@ -42,6 +42,7 @@ OutcomeName = Literal[
     "notified",
     "unnotified",
     "premature",
+    "followed",
     # Sweephand itself failed to handle the message.
     "fault",
     "buried",

@@ -15,6 +15,7 @@ from sweephand.runtime.stores import Stores
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoAudits
 from sweephand.storage.batches import DynamoBatches
+from sweephand.storage.calendars import DynamoCalendars
 from sweephand.storage.changes import DynamoAdminChanges, DynamoChanges
 from sweephand.storage.counters import DynamoAllowances, DynamoStats
 from sweephand.storage.gates import DynamoGateLines, DynamoGates
@@ -86,6 +87,7 @@ def stores_over(
         admin_changes=DynamoAdminChanges(jobs),
         namespaces=DynamoNamespaces(jobs),
         policies=DynamoPolicies(jobs),
+        calendars=DynamoCalendars(jobs),
         gates=DynamoGates(timers, clock.now),
         gate_lines=DynamoGateLines(timers),
         allowances=DynamoAllowances(jobs),

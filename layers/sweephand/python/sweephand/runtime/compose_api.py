@@ -7,6 +7,7 @@ from sweephand.access.named_secrets import SecretAdmin, SecretReader
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.base.concurrency import Concurrently
 from sweephand.jobs.bulk import Bulk, BulkWriter
+from sweephand.jobs.calendars import CalendarAdmin, CalendarCheck
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.expiry import JobExpiry
@@ -62,6 +63,7 @@ def compose_api(
     obeyed_settings = settings if options.limits_namespaces else NoSettings()
     defaults = JobDefaults(obeyed_settings, options.reach)
     quotas = Quotas(namespaces=stores.namespaces, limits=obeyed_settings, clock=clock, ids=ids)
+    calendar_check = CalendarCheck(stores.calendars.get)
     secret_check = SecretCheck(stores.named_secrets.get_many)
     signing_keys = SigningKeys(secrets=stores.secrets, ids=ids, clock=clock)
 
@@ -101,6 +103,7 @@ def compose_api(
         changes=changes,
         commits=commits,
         policies=policy_check,
+        calendars=calendar_check,
         defaults=defaults,
         secrets=secret_check,
         quotas=quotas,
@@ -190,6 +193,8 @@ def compose_api(
         policy_writer=policy_writer,
         policy_reader=policy_reader,
         policy_changes=PolicyChangeHistory(policies=stores.policies, changes=changes),
+        calendars=CalendarAdmin(calendars=stores.calendars, jobs=jobs, queue=queue, clock=clock, ids=ids),
+        calendar_check=calendar_check,
         namespaces=NamespaceAdmin(
             namespaces=stores.namespaces,
             quotas=quotas,

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.flow.gates import Gates
+from sweephand.jobs.calendar_follow import CalendarFollower
+from sweephand.jobs.commit import Commits
+from sweephand.ports.calendars import CalendarStore
 from sweephand.ports.flow import (
     FlowQueue,
     GateLines,
@@ -28,6 +31,7 @@ class FlowStores(DeliveryStores):
     gates: GateStore
     gate_lines: GateLines
     flow_queue: FlowQueue
+    calendars: CalendarStore
 
 
 def compose_gates(stores: FlowStores, concurrently: Concurrently = sweep_concurrently) -> Gates:
@@ -51,5 +55,21 @@ def compose_rare(stores: FlowStores) -> Rare:
         gates=gates,
         progress=BatchProgress(
             batches=stores.batches, jobs=stores.jobs, queue=stores.queue, clock=stores.clock
+        ),
+        calendars=CalendarFollower(
+            calendars=stores.calendars,
+            jobs=stores.jobs,
+            commits=Commits(
+                jobs=stores.jobs,
+                changes=stores.changes,
+                timers=stores.timers,
+                queue=stores.queue,
+                payloads=stores.payloads,
+                clock=stores.clock,
+            ),
+            queue=stores.queue,
+            clock=stores.clock,
+            ids=stores.ids,
+            concurrently=sweep_concurrently,
         ),
     )

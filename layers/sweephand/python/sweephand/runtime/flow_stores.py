@@ -7,6 +7,7 @@ from sweephand.runtime import aws, tables
 from sweephand.runtime.compose_rare import FlowStores
 from sweephand.runtime.delivery import delivery_stores
 from sweephand.storage.batches import DynamoBatches
+from sweephand.storage.calendars import DynamoCalendars
 from sweephand.storage.gates import DynamoGateLines, DynamoGates
 from sweephand.storage.policies import DynamoPolicies
 from sweephand.storage.timers import DynamoTimers
@@ -21,6 +22,7 @@ def flow_stores() -> FlowStores:
         timers=DynamoTimers(timers),
         batches=DynamoBatches(jobs),
         policies=DynamoPolicies(jobs),
+        calendars=DynamoCalendars(jobs),
         gates=DynamoGates(timers, tables.clock().now),
         gate_lines=DynamoGateLines(timers),
         flow_queue=SqsFlowQueue(aws.sqs_clients(), tables.settings().flow_queue_url),

@@ -55,10 +55,13 @@ class ClosedDays:
         """The day after the last one that differs from its week."""
         return self.first + self.differing.bit_length()
 
+    def differs(self, day: int) -> bool:
+        """Whether a day is not as the rule of its week says."""
+        return day >= self.first and bool(self.differing >> day - self.first & 1)
+
     def has(self, day: int) -> bool:
         """Whether a day is closed."""
-        differs = day >= self.first and self.differing >> day - self.first & 1
-        return bool((self.weekend >> (day + _EPOCH_WEEKDAY) % _WEEK & 1) ^ differs)
+        return bool(self.weekend >> weekday(day) & 1) != self.differs(day)
 
     def text(self) -> str:
         """The days as a series stores them."""

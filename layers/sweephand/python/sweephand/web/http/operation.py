@@ -20,6 +20,7 @@ from sweephand.base.errors import InvalidError, PreconditionError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import table
 from sweephand.jobs.bulk import Bulk, BulkWriter
+from sweephand.jobs.calendars import CalendarAdmin, CalendarCheck
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
 from sweephand.jobs.forecast import Forecaster
 from sweephand.jobs.namespace_settings import NamespaceAdmin
@@ -78,6 +79,8 @@ class Services:
     policy_writer: PolicyWriter
     policy_reader: PolicyReader
     policy_changes: PolicyChangeHistory
+    calendars: CalendarAdmin
+    calendar_check: CalendarCheck
     namespaces: NamespaceAdmin
     defaults: JobDefaults
     keys: KeyStore

@@ -1,0 +1,117 @@
+"""The days of a calendar that come from elsewhere: the library of holidays, and iCalendar files.
+
+The API alone imports this module, and only to write a calendar.
+"""
+
+import datetime as dt
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any, Final
+
+import holidays
+import icalendar
+import recurring_ical_events
+
+from sweephand.base.errors import InvalidError, Violation
+from sweephand.base.limits import CALENDAR_DATES_MAX
+from sweephand.base.names import quoted, suggestion
+from sweephand.jobs.calendar_fields import closed_days_of, never_open
+from sweephand.model.calendar import ResolvedDays
+
+#: A calendar knows the holidays of the year before, and of so many years to come.
+_YEARS_AHEAD: Final = 15
+
+#: The library and its version, which decide about holidays.
+SOURCE: Final = f"holidays {version('holidays')}"
+
+_ENGLISH: Final = "en_US"
+
+
+def resolved(written: Mapping[str, Any], today: dt.date) -> ResolvedDays:
+    """The days of a calendar whose fields are valid. InvalidError if a source cannot be read.
+
+    InvalidError, too, if it leaves more than 31 days without an open one.
+    """
+    first, last = today.year - 1, today.year + _YEARS_AHEAD
+    found: dict[dt.date, str] = {}
+    known = [last] if {"holidays", "ics"} & written.keys() else []
+    violations: list[Violation] = []
+    for place, entry in enumerate(written.get("holidays", ())):
+        try:
+            source = _holidays(entry, f"/holidays/{place}", first, last)
+        except InvalidError as error:
+            violations += error.violations
+        else:
+            known.append(source.end_year)
+            found |= source
+    if "ics" in written:
+        found, refusal = _events(written["ics"], first, last)
+        violations += refusal
+    if violations:
+        raise InvalidError(violations)
+    days, reasons = closed_days_of(written, found)
+    row = never_open(days, today)
+    if row is not None:
+        detail = f"No day from {row[0]} to {row[1]} is open; expected an open day within any 31 days."
+        raise InvalidError([Violation("/closed" if "closed" in written else "/weekend", detail)])
+    known_until = f"{min(known)}-12-31" if known else None
+    return ResolvedDays(days.text(), reasons, known_until, SOURCE if "holidays" in written else None)
+
+
+def _holidays(entry: Mapping[str, Any], at: str, first: int, last: int) -> holidays.HolidayBase:
+    """The holidays of an entry, by their days. InvalidError names what it does not know, and what is near."""
+    name = "market" if "market" in entry else "country"
+    names = holidays.list_supported_financial() if name == "market" else holidays.list_supported_countries()
+    if entry[name] not in names:
+        what = "a market such as XNYS" if name == "market" else "a country such as FR"
+        detail = f"{quoted(entry[name])} is not known; expected {what}.{suggestion(entry[name], names)}"
+        raise InvalidError([Violation(f"{at}/{name}", detail)])
+    find = holidays.financial_holidays if name == "market" else holidays.country_holidays
+    source = find(entry[name])
+    parts = (*source.subdivisions, *source.subdivisions_aliases)
+    part, categories = entry.get("subdivision"), entry.get("categories")
+    if part is not None and part not in parts:
+        listed = ", ".join(parts) if parts else "none"
+        detail = f"{quoted(part)} is not known; {entry[name]} has {listed}.{suggestion(part, parts)}"
+        raise InvalidError([Violation(f"{at}/subdivision", detail)])
+    for place, each in enumerate(categories or ()):
+        if each not in source.supported_categories:
+            listed = ", ".join(source.supported_categories)
+            detail = f"{quoted(each)} is not known; {entry[name]} has {listed}."
+            raise InvalidError([Violation(f"{at}/categories/{place}", detail)])
+    language = _ENGLISH if _ENGLISH in source.supported_languages else source.default_language
+    return find(
+        entry[name],
+        **({} if part is None else {"subdiv": part}),
+        years=range(max(first, source.start_year), min(last, source.end_year) + 1),
+        expand=False,
+        language=language,
+        categories=categories,
+    )
+
+
+def _events(text: str, first: int, last: int) -> tuple[dict[dt.date, str], list[Violation]]:
+    """The whole days of an iCalendar file, with the summaries of their events, and what is wrong with it."""
+    try:
+        file = icalendar.Calendar.from_ical(text)
+        events = [each for each in file.walk("VEVENT") if each.get("STATUS") != "CANCELLED"]
+    except (ValueError, IndexError, KeyError) as error:
+        return {}, [Violation("/ics", f"No iCalendar text (RFC 5545): {error}")]
+    if not events:
+        return {}, [Violation("/ics", "No VEVENT in it; expected events of whole days.")]
+    if len(events) > CALENDAR_DATES_MAX:
+        return {}, [Violation("/ics", f"{len(events)} events; expected at most {CALENDAR_DATES_MAX}.")]
+    for event in events:
+        start = event.get("DTSTART")
+        if start is None or isinstance(start.dt, dt.datetime):
+            summary = quoted(str(event.get("SUMMARY", "an event")))
+            return {}, [Violation("/ics", f"{summary} has a time of day; expected events of whole days.")]
+    found: dict[dt.date, str] = {}
+    for event in recurring_ical_events.of(file).between(dt.date(first, 1, 1), dt.date(last + 1, 1, 1)):
+        if event.get("STATUS") == "CANCELLED":
+            continue
+        day, end = event["DTSTART"].dt, event["DTEND"].dt
+        while day < max(end, event["DTSTART"].dt + dt.timedelta(days=1)):
+            found[day] = str(event.get("SUMMARY", "ics"))
+            day += dt.timedelta(days=1)
+    return found, []

@@ -1,0 +1,212 @@
+"""Calendars that change under their jobs: every job follows, once, whatever crashes meanwhile."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+from tests.fakes.faults import failing, kill_everywhere, working
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.base.errors import ConflictError, InvalidError, NotFoundError
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, Instant
+from sweephand.base.timing import API_LIMIT_MS
+from sweephand.jobs.calendar_fields import closed_days_of
+from sweephand.model.calendar import CalendarKey, ResolvedDays
+from sweephand.model.trigger import CalendarMessage
+
+KEY = CalendarKey("ns", "works")
+#: NOON is of Saturday 21 November 2026.
+DAILY: Final[Mapping[str, Any]] = {"schedule": "0 9 * * *", "calendar": {"name": "works"}}
+MONDAY, TUESDAY = "2026-11-23", "2026-11-24"
+
+
+def put(world: World, *closed: str) -> None:
+    written: dict[str, Any] = {"closed": list(closed)} if closed else {}
+    days, reasons = closed_days_of(written, {})
+    now = world.api_clock.now()
+    world.api().calendars.put(KEY, written, ResolvedDays(days.text(), reasons), who="test", requested_at=now)
+
+
+def deliver(world: World) -> None:
+    """Hand the delivery function what waits, until only what is due later waits."""
+    while batch := world.queue.take():
+        world.deliver(batch)
+
+
+def settle(world: World) -> None:
+    """Let a minute pass, within which jobs follow. What was in flight comes again."""
+    world.queue.reappear()
+    deliver(world)
+    world.clock.time += MINUTE_MS
+    deliver(world)
+
+
+def next_due(world: World, name: str = "job") -> Instant:
+    coming = world.stored(name).series.next_after(world.clock.time)
+    assert coming is not None
+    return coming.due_at
+
+
+def nine(days_later: int) -> Instant:
+    """Nine o'clock so many days after the world's first."""
+    return NOON - 3 * HOUR_MS + days_later * DAY_MS
+
+
+def test_a_job_follows_its_calendar_at_once(world: World) -> None:
+    put(world)
+    world.put(**DAILY)
+    assert next_due(world) == nine(2)
+    put(world, MONDAY)
+    deliver(world)
+    assert next_due(world) == nine(3)
+    job = world.stored()
+    assert job.change is not None
+    assert (job.change.who, job.change.reason) == ("sweephand", "The calendar works was changed.")
+
+
+def test_each_job_follows_once_and_the_calendar_shows_how_far_they_are(world: World) -> None:
+    put(world)
+    for number in range(250):
+        world.put(f"job-{number:03}", **DAILY)
+    world.put("other", schedule="0 9 * * *")
+    before = world.stored("other")
+    put(world, MONDAY)
+    [first] = world.queue.take()
+    world.deliver([first])
+    calendar = world.calendars.get(KEY)
+    assert calendar is not None
+    assert (calendar.reached, calendar.followed) == ("job-099", 100)
+    world.queue.copy()
+    settle(world)
+    calendar = world.calendars.get(KEY)
+    assert calendar is not None
+    assert (calendar.reached, calendar.followed) == (None, 250)
+    assert {world.stored(f"job-{number:03}").rev[:2] for number in range(250)} == {"2-"}
+    assert world.stored("other") == before
+
+
+def test_a_job_that_was_written_while_the_calendar_was_follows_too(world: World) -> None:
+    put(world)
+    world.put(**DAILY)
+    stale = world.calendars.get(KEY)
+    assert stale is not None
+    put(world, MONDAY)
+    deliver(world)
+    # Another request has read the calendar before, and commits only now.
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(world.calendars, "get", lambda _: stale)
+        world.put("late", **DAILY)
+    assert next_due(world, "late") == nine(2)
+    world.clock.time += 2 * API_LIMIT_MS
+    deliver(world)
+    assert next_due(world, "late") == nine(3)
+
+
+def test_whatever_kills_a_change_or_what_follows_it_every_job_follows_once() -> None:
+    def prepare(world: World) -> None:
+        world.clock.time = nine(2) - 5 * MINUTE_MS
+        put(world, MONDAY)
+        for name, used in (("a", {}), ("b", {"otherwise": "next"}), ("c", {"days": "closed"})):
+            world.put(name, schedule="0 9 * * *", calendar={"name": "works", **used})
+
+    def change(world: World) -> None:
+        put(world)
+        deliver(world)
+
+    def check(world: World) -> None:
+        put(world)
+        settle(world)
+        world.run_until(nine(2) + 2 * MINUTE_MS)
+        fired = sorted((each.trigger.key.name, each.trigger.due_at) for each in world.consumers.attempts)
+        assert fired == [("a", nine(2)), ("b", nine(2))]
+        assert not [each for _, each in world.queue.waiting if isinstance(each, CalendarMessage)]
+        assert {world.stored(name).rev[:2] for name in "abc"} == {"2-"}
+
+    kill_everywhere(prepare, change, check)
+
+
+def test_a_store_that_fails_meanwhile_delays_the_jobs_and_loses_none(world: World) -> None:
+    put(world)
+    world.put("a", **DAILY)
+    world.put("b", **DAILY)
+    put(world, MONDAY)
+    failing(world, "jobs.put", times=3)
+    deliver(world)
+    working(world)
+    world.clock.time += MINUTE_MS
+    deliver(world)
+    assert (next_due(world, "a"), next_due(world, "b")) == (nine(3), nine(3))
+
+
+def test_a_paused_job_follows_and_stays_paused(world: World) -> None:
+    put(world)
+    world.put(**DAILY)
+    world.pause()
+    put(world, MONDAY)
+    deliver(world)
+    assert world.stored().paused_at is not None
+    world.resume()
+    assert next_due(world) == nine(3)
+
+
+def test_repeats_count_what_fires_across_a_change(world: World) -> None:
+    put(world)
+    world.put(**DAILY, repeats=2)
+    world.run_until(nine(2) + HOUR_MS)
+    put(world, TUESDAY)
+    deliver(world)
+    world.run_until(nine(9))
+    assert [each.trigger.due_at for each in world.consumers.attempts] == [nine(2), nine(4)]
+
+
+def test_a_job_that_no_day_suits_any_more_ends(world: World) -> None:
+    put(world)
+    world.put(dueTime="2026-11-23T09:00:00Z", calendar={"name": "works"})
+    put(world, MONDAY)
+    deliver(world)
+    assert world.stored().series.next_after(0) is None
+    world.run_until(nine(3))
+    assert world.consumers.attempts == []
+
+
+def test_a_patch_of_other_fields_takes_the_days_of_now_and_needs_no_calendar(world: World) -> None:
+    put(world)
+    world.put(**DAILY)
+    put(world, MONDAY)
+    world.patch(description="Nightly.")
+    assert next_due(world) == nine(3)
+    stored = world.calendars.get(KEY)
+    assert stored is not None
+    world.calendars._calendars.clear()
+    world.patch(description="Daily.")
+    assert next_due(world) == nine(3)
+    with pytest.raises(InvalidError):
+        world.put("new", **DAILY)
+
+
+def test_a_deletion_is_refused_while_jobs_name_the_calendar(world: World) -> None:
+    put(world)
+    for number in range(7):
+        world.put(f"job-{number}", **DAILY)
+    now = world.api_clock.now()
+    with pytest.raises(ConflictError, match="job-0, job-1, job-2, job-3, job-4, and more"):
+        world.api().calendars.delete(KEY, who="test", requested_at=now)
+    for number in range(7):
+        world.delete(f"job-{number}")
+    world.api().calendars.delete(KEY, who="test", requested_at=now)
+    with pytest.raises(NotFoundError):
+        world.api().calendars.get(KEY)
+    latest = world.admin_changes.page("ns", "", 9).items[0]
+    assert (latest.what, latest.subject, latest.name) == ("deleted", "calendar", "works")
+
+
+def test_the_next_version_of_a_job_that_names_another_calendar_has_its_days(world: World) -> None:
+    put(world, MONDAY)
+    world.put(schedule="0 9 * * *")
+    assert next_due(world) == nine(1)
+    world.patch(calendar={"name": "works"})
+    assert next_due(world) == nine(3)
+    world.patch(without=["calendar"])
+    assert next_due(world) == nine(1)
+    assert world.stored().series.days is None
+    assert world.jobs.get(key_of("job")) == world.stored()

@@ -1,0 +1,230 @@
+"""Writing, showing, listing and deleting calendars over HTTP, and jobs that fire on their days."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import READER, WRITER, Answered, Client
+
+URL = "/v1/namespaces/ns/calendars/fr"
+LIST = "/v1/namespaces/ns/calendars"
+FRANCE = {"holidays": [{"country": "FR"}]}
+#: The world begins on Saturday 21 November 2026 at noon.
+MONTH_END = {
+    "schedule": "0 17 L * *",
+    "timezone": "Europe/Paris",
+    "calendar": {"name": "fr", "otherwise": "previous"},
+    "target": {"type": "http", "url": "https://example.com/hook"},
+}
+
+
+def put(to: Client, body: Any = None, url: str = URL, **options: Any) -> Answered:
+    return to.send("PUT", url, FRANCE if body is None else body, **options)
+
+
+def due_times(to: Client, name: str = "job", limit: int = 3) -> list[str]:
+    answer = to.send("GET", f"/v1/namespaces/ns/jobs/{name}/occurrences?limit={limit}")
+    return [each["local"] for each in answer.json["occurrences"]]
+
+
+def test_a_put_creates_a_calendar_that_shows_its_next_days_and_a_second_one_changes_nothing(
+    client: Client,
+) -> None:
+    created = put(client)
+    assert (created.status, created.json["rev"]) == (201, created.etag.strip('"'))
+    assert created.json["holidays"] == [{"country": "FR"}]
+    assert created.json["nextDays"][:2] == [
+        {"date": "2026-12-25", "isClosed": True, "reason": "Christmas Day"},
+        {"date": "2027-01-01", "isClosed": True, "reason": "New Year's Day"},
+    ]
+    assert (created.json["knownUntil"], created.json["state"]) == ("2041-12-31", "current")
+    again = put(client)
+    assert (again.status, again.etag) == (200, created.etag)
+    assert client.send("GET", URL).json == created.json
+
+
+def test_open_wins_over_closed_and_both_over_holidays_and_the_weekend(client: Client) -> None:
+    put(
+        client,
+        {
+            "weekend": ["SUN"],
+            "holidays": [{"country": "FR"}],
+            "closed": [{"from": "2026-12-24", "to": "2026-12-31", "note": "works closed"}, "2027-01-04"],
+            "open": ["2026-12-25", "2026-12-27"],
+        },
+    )
+    days = client.send("GET", f"{URL}/days?from=2026-12-24&days=12").json["days"]
+    assert [(each["date"][5:], each["isClosed"], each["reason"]) for each in days] == [
+        ("12-24", True, "works closed"),
+        ("12-25", False, "open"),
+        ("12-26", True, "works closed"),
+        ("12-27", False, "open"),
+        *((f"12-{day}", True, "works closed") for day in (28, 29, 30, 31)),
+        ("01-01", True, "New Year's Day"),
+        ("01-03", True, "weekend"),
+        ("01-04", True, "closed"),
+    ]
+
+
+def test_a_job_fires_on_the_last_business_day_of_each_month(client: Client) -> None:
+    put(client, {**FRANCE, "closed": ["2026-12-31"]})
+    client.put(job=MONTH_END)
+    assert due_times(client) == [
+        "2026-11-30T17:00:00.000+01:00",
+        "2026-12-30T17:00:00.000+01:00",
+        "2027-01-29T17:00:00.000+01:00",
+    ]
+    assert client.get().json["calendar"] == {"name": "fr", "otherwise": "previous"}
+
+
+def test_a_market_and_a_subdivision_have_holidays_of_their_own(client: Client) -> None:
+    assert put(client, {"holidays": [{"market": "XNYS"}]}).json["nextDays"][0]["reason"] == "Thanksgiving Day"
+    alsace = {"holidays": [{"country": "FR", "subdivision": "57"}]}
+    assert [each["date"] for each in put(client, alsace).json["nextDays"]][:2] == ["2026-12-25", "2027-01-01"]
+    assert "2027-03-26" in [each["date"] for each in put(client, alsace).json["nextDays"]]
+
+
+ICS = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//test//EN
+BEGIN:VEVENT
+UID:1
+SUMMARY:Works outing
+DTSTART;VALUE=DATE:20261207
+DTEND;VALUE=DATE:20261209
+RRULE:FREQ=YEARLY
+EXDATE;VALUE=DATE:20281207
+END:VEVENT
+BEGIN:VEVENT
+UID:2
+SUMMARY:Called off
+STATUS:CANCELLED
+DTSTART;VALUE=DATE:20261210
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+def test_an_icalendar_file_closes_whole_days_also_recurring_ones(client: Client) -> None:
+    shown = put(client, {"ics": ICS})
+    assert shown.status == 201
+    assert [(each["date"], each["reason"]) for each in shown.json["nextDays"]][:5] == [
+        ("2026-12-07", "Works outing"),
+        ("2026-12-08", "Works outing"),
+        ("2027-12-07", "Works outing"),
+        ("2027-12-08", "Works outing"),
+        ("2029-12-07", "Works outing"),
+    ]
+    assert client.send("GET", URL).json["ics"] == ICS
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "says"),
+    [
+        ({"weekends": []}, "/weekends", "weekend"),
+        ({"weekend": ["SAM"]}, "/weekend/0", "SAT"),
+        ({"weekend": "SAT"}, "/weekend", "list"),
+        ({"holidays": [{}]}, "/holidays/0", "either a country or a market"),
+        ({"holidays": [{"country": "FR", "market": "XNYS"}]}, "/holidays/0", "either a country or a market"),
+        ({"holidays": [{"country": "FX"}]}, "/holidays/0/country", "expected a country such as FR"),
+        ({"holidays": [{"country": "FR", "subdivision": "75"}]}, "/holidays/0/subdivision", "FR has 57, 6AE"),
+        ({"holidays": [{"country": "FR", "categories": ["bank"]}]}, "/holidays/0/categories/0", "public"),
+        ({"holidays": [{"market": "NYSX"}]}, "/holidays/0/market", "XNYS"),
+        ({"holidays": [{"country": "FR"}] * 11}, "/holidays", "at most 10"),
+        ({"holidays": [{"country": "FR"}], "ics": ICS}, "/ics", "not both"),
+        ({"ics": "no calendar"}, "/ics", "iCalendar"),
+        ({"ics": ICS.replace(";VALUE=DATE:20261207", ":20261207T090000Z")}, "/ics", "time of day"),
+        ({"ics": "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n"}, "/ics", "No VEVENT"),
+        ({"closed": ["2027-13-01"]}, "/closed/0", "2027-12-24"),
+        ({"closed": ["20271224"]}, "/closed/0", "2027-12-24"),
+        ({"closed": [20271224]}, "/closed/0", "2027-12-24"),
+        ({"closed": [{"to": "2027-12-24"}]}, "/closed/0/from", "2027-12-24"),
+        ({"closed": [{"from": "2027-12-24", "to": "2027-12-23"}]}, "/closed/0/to", "after from"),
+        ({"closed": [{"from": "2027-12-24", "till": "2027-12-25"}]}, "/closed/0/till", "from, to and note"),
+        ({"closed": [{"from": "2027-12-24", "note": "n" * 65}]}, "/closed/0/note", "64"),
+        ({"closed": ["2027-12-24"] * 501}, "/closed", "500"),
+        ({"closed": [{"from": "2027-01-01", "to": "2027-02-15"}]}, "/closed", "No day from 2027-01-01"),
+        (
+            {"weekend": ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"]},
+            "/weekend",
+            "open day within any 31",
+        ),
+    ],
+)
+def test_a_bad_calendar_gets_a_pointer_and_what_would_be_right(
+    client: Client, body: Any, pointer: str, says: str
+) -> None:
+    refused = put(client, body)
+    assert refused.status == 422
+    assert pointer in refused.pointers
+    assert says in " ".join(each["detail"] for each in refused.json["errors"])
+    assert client.send("GET", URL).status == 404
+
+
+@pytest.mark.parametrize(
+    ("changed", "pointer", "says"),
+    [
+        ({"calendar": {"name": "gr"}}, "/calendar/name", "Create the calendar first"),
+        ({"calendar": {"name": "fr", "days": "closed", "otherwise": "later"}}, "/calendar/otherwise", "next"),
+        ({"calendar": {}}, "/calendar/name", "Required"),
+        ({"schedule": "@every 1h"}, "/calendar/otherwise", "elapsed time"),
+        ({"schedule": "rate(1 hour)"}, "/calendar/otherwise", "elapsed time"),
+        ({"schedule": "R/PT1H"}, "/calendar/otherwise", "elapsed time"),
+        ({"schedule": "*/5 9 * * *"}, "/calendar/otherwise", "real time"),
+        ({"schedule": "0,30 0-23 * * *"}, "/calendar/otherwise", "48 times a day"),
+        ({"schedule": "0 9 * * SUN", "calendar": {"name": "fr"}}, "/calendar", "never falls on a day"),
+        (
+            {"schedule": None, "dueTime": "2026-12-25T09:00:00Z", "calendar": {"name": "fr"}},
+            "/calendar",
+            "dueTime",
+        ),
+        ({"schedule": None}, "/calendar", "fires only on demand"),
+    ],
+)
+def test_a_job_that_no_calendar_suits_is_refused(
+    client: Client, changed: dict[str, Any], pointer: str, says: str
+) -> None:
+    put(client)
+    job = {name: each for name, each in {**MONTH_END, **changed}.items() if each is not None}
+    refused = client.put(job=job)
+    assert (refused.status, refused.pointers) == (422, [pointer])
+    assert says in refused.json["errors"][0]["detail"]
+
+
+def test_a_calendar_in_use_cannot_be_deleted_and_an_unused_one_can(client: Client) -> None:
+    put(client)
+    client.put(job=MONTH_END)
+    refused = client.send("DELETE", URL)
+    assert refused.status == 409
+    assert "job" in refused.json["detail"]
+    client.send("DELETE", "/v1/namespaces/ns/jobs/job")
+    assert client.send("DELETE", URL).status == 204
+    assert client.send("GET", URL).status == 404
+    assert client.send("DELETE", URL).status == 404
+
+
+def test_preconditions_and_roles(client: Client) -> None:
+    first = put(client)
+    assert put(client, {}, headers={"if-none-match": "*"}).status == 412
+    assert put(client, {}, headers={"if-match": '"other"'}).status == 412
+    assert put(client, {}, headers={"if-match": first.etag}).status == 200
+    assert put(client, caller=READER).status == 403
+    assert put(client, caller=WRITER).status == 200
+    assert client.send("GET", URL, caller=READER).status == 200
+    assert client.send("DELETE", URL, caller=READER).status == 403
+
+
+def test_a_preview_writes_nothing_and_shows_what_would_change(client: Client) -> None:
+    put(client)
+    shown = client.send("POST", f"{URL}/preview", {**FRANCE, "closed": ["2026-12-24"]}, caller=READER)
+    assert shown.json["changes"] == [{"date": "2026-12-24", "isClosed": True, "reason": "closed"}]
+    assert "2026-12-24" not in [each["date"] for each in client.send("GET", URL).json["nextDays"]]
+    assert client.send("POST", "/v1/namespaces/ns/calendars/new/preview", FRANCE).json["changes"] == []
+
+
+def test_calendars_are_listed_by_name(client: Client) -> None:
+    for name in ("b", "a", "c"):
+        put(client, {}, url=f"{LIST}/{name}")
+    first = client.send("GET", f"{LIST}?limit=2").json
+    assert [each["name"] for each in first["items"]] == ["a", "b"]
+    rest = client.send("GET", f"{LIST}?cursor={first['nextCursor']}").json
+    assert [each["name"] for each in rest["items"]] == ["c"]
