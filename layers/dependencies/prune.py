@@ -2,7 +2,8 @@
 
     python prune.py DIRECTORY
 
-Most of what it removes is botocore's descriptions of the services that Sweephand never calls.
+Most of what it removes is botocore's descriptions of the services that Sweephand never calls, and the names of
+holidays in other languages than English.
 """
 
 import shutil
@@ -27,6 +28,9 @@ def prune(root: Path) -> int:
     data = root / "botocore" / "data"
     assert data.is_dir(), "botocore moved its descriptions of services; say here where they are now"
     unused = [folder for folder in data.iterdir() if folder.is_dir() and folder.name not in SERVICES]
+    languages = root / "holidays" / "locale"
+    assert languages.is_dir(), "holidays moved its languages; say here where they are now"
+    unused += [folder for folder in languages.iterdir() if folder.name != "en_US"]
     for folder in [*unused, root / "bin", root / "boto3" / "examples", *root.rglob("tests")]:
         shutil.rmtree(folder, ignore_errors=True)
     return before - _size(root)
