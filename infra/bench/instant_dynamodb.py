@@ -135,6 +135,12 @@ class InstantDynamoDB:
         self._store(asked["Item"])
         return {}
 
+    def transact_write_items(self, **asked: Any) -> dict[str, Any]:
+        """Write items."""
+        for each in asked["TransactItems"]:
+            self._store(each["Put"]["Item"])
+        return {}
+
     def batch_write_item(self, **asked: Any) -> dict[str, Any]:
         """Write items."""
         for requests in asked["RequestItems"].values():

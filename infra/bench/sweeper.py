@@ -16,12 +16,14 @@ from infra.bench.race import Race, race, replay, stages
 from infra.bench.report import Cell, Report
 
 from sweephand.base.concurrency import REQUESTS_AT_ONCE
-from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339, to_datetime
 from sweephand.delivery.checked_clients import sqs_client
+from sweephand.model.calendar import CalendarKey
 from sweephand.runtime import tables
 from sweephand.runtime.api import services
 from sweephand.runtime.wheel import wheel
 from sweephand.storage import connect
+from sweephand.web.calendar_sources import resolved
 
 _ROUNDS: Final = 11
 
@@ -48,18 +50,23 @@ _TOGETHER: Final = {"batch_get_item": "reads", "batch_write_item": "writes", "se
 
 
 class Work(NamedTuple):
-    """What is due: jobs of a schedule (None: one-offs), the triggers of each, and whether packs hold them."""
+    """What is due: jobs of a schedule (None: one-offs), the triggers of each, and whether packs hold them.
+
+    The jobs skip the `holidays` of that country, if there is one.
+    """
 
     name: str
     schedules: tuple[str | None, ...]
     jobs: int
     triggers_each: int
     is_packed: bool
+    holidays: str | None = None
 
 
 #: The kinds of work that are measured.
 WORKS: Final = (
     Work("recurring, in packs", ("@every 5m", _CRON), 4_000, 1, is_packed=True),
+    Work("the same on a calendar", ("@every 5m", _CRON), 4_000, 1, is_packed=True, holidays="FR"),
     Work("each job every 5 s, in packs", ("@every 5s",), 400, 12, is_packed=True),
     Work("one-off, a timer each", (None,), 4_000, 1, is_packed=False),
 )
@@ -130,14 +137,24 @@ def _fill(work: Work) -> None:
     bucket's beginning.
     """
     wheel().stores.leases.raise_shards(1)
+    used = {} if work.holidays is None else {"calendar": {"name": _calendar(work.holidays)}}
     jobs = []
     for number in range(work.jobs):
         schedule = work.schedules[number % len(work.schedules)]
         spread_ms = 0 if schedule == _CRON else number * MINUTE_MS // (work.jobs * work.triggers_each)
-        job = {"dueTime": rfc3339(_BUCKET_AT + spread_ms)}
+        job: dict[str, Any] = {"dueTime": rfc3339(_BUCKET_AT + spread_ms), **used}
         jobs.append(job if schedule is None else {**job, "schedule": schedule})
     if work.is_packed:
         assert len(list(put(services().bulk_writer, list(named(jobs)), _WRITTEN_AT))) == work.jobs
         return
     for each in named(jobs):
         services().writer.put(each.key, each.definition, caller="bench", requested_at=_WRITTEN_AT)
+
+
+def _calendar(country: str) -> str:
+    """The name of a calendar that is written with the holidays of a country. No day of its week is closed."""
+    key = CalendarKey("bench", country.lower())
+    written = {"weekend": [], "holidays": [{"country": country}]}
+    days = resolved(written, to_datetime(_WRITTEN_AT).date())
+    services().calendars.put(key, written, days, who="bench", requested_at=_WRITTEN_AT)
+    return key.name

@@ -2,8 +2,8 @@
 
     python prune.py DIRECTORY
 
-Most of what it removes is botocore's descriptions of the services that Sweephand never calls, and the names of
-holidays in other languages than English.
+Most of what it removes is botocore's descriptions of the services that Sweephand never calls. The names of
+holidays stay in English alone.
 """
 
 import shutil

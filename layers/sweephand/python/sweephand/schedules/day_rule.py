@@ -28,6 +28,7 @@ MOVED_DAYS_MAX: Final = 31
 #: 1970-01-01 was a Thursday, and Monday is 0.
 _EPOCH_WEEKDAY: Final = 3
 _WEEK: Final = 7
+_WHOLE_WEEK: Final = (1 << _WEEK) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +155,8 @@ class DayRule(NamedTuple):
 
     def last_day_from(self, day: int, cycle_days: int) -> int:
         """If a schedule that repeats within `cycle_days` has no day that fits up to this one, it has none."""
-        fits_on_some = any(self.fits_on(self.end + each) for each in range(_WEEK))
-        return max(day, self.end) + (cycle_days if fits_on_some else MOVED_DAYS_MAX)
+        fits_on_none = self.closed.weekend == (_WHOLE_WEEK if self.fits == "open" else 0)
+        return max(day, self.end) + (MOVED_DAYS_MAX if fits_on_none else cycle_days)
 
     def to_item(self) -> list[Any]:
         """The rule as a series stores it."""

@@ -47,9 +47,7 @@ class FittingDays:
 
     def at_or_after(self, wall_s: int) -> int | None:
         """The first local time from this one on. It looks at each day on which the pattern matches."""
-        day = wall_s // DAY_S
-        years = CYCLE_YEARS if self.pattern.is_seldom else _WEEKDAY_YEARS
-        return self._first(wall_s, self.rule.last_day_from(day, years * _YEAR_DAYS))
+        return self._first(wall_s)
 
     def count(self, from_s: int, before_s: int) -> int:
         """How many local times there are, `from_s` included and `before_s` not. It takes a step per day."""
@@ -62,18 +60,30 @@ class FittingDays:
             first_s = self._first((day + 1) * DAY_S, last_day)
         return total
 
-    def _first(self, wall_s: int, last_day: int) -> int | None:
-        """The first local time from this one on that the pattern has on a day up to `last_day`."""
-        day, second = divmod(wall_s, DAY_S)
-        found = self._on(day, second) if self.rule.fits_on(day) else None
-        if found is not None:
-            return found
-        match_s = self.pattern.at_or_after(self.rule.first_source_after(day) * DAY_S)
-        while match_s is not None and match_s // DAY_S <= last_day:
-            target = self.rule.target(match_s // DAY_S)
-            if target is not None and target > day:
-                return self._on(target, 0)
-            match_s = self.pattern.at_or_after((match_s // DAY_S + 1) * DAY_S)
+    def _first(self, wall_s: int, last_day: int | None = None) -> int | None:
+        """The first local time from this one on that the pattern has on a day up to `last_day`.
+
+        Without it, the search ends when none can follow.
+        """
+        rule, day = self.rule, wall_s // DAY_S
+        if not rule.moves:
+            match_s, floor_day = self.pattern.at_or_after(wall_s), day - 1
+        else:
+            found = self._on(day, wall_s % DAY_S) if rule.fits_on(day) else None
+            if found is not None:
+                return found
+            match_s, floor_day = self.pattern.at_or_after(rule.first_source_after(day) * DAY_S), day
+        while match_s is not None:
+            match_day = match_s // DAY_S
+            target = rule.target(match_day)
+            if target is not None and target > floor_day:
+                return self._on(target, 0) if rule.moves else match_s
+            if last_day is None:
+                years = CYCLE_YEARS if self.pattern.is_seldom else _WEEKDAY_YEARS
+                last_day = rule.last_day_from(day, years * _YEAR_DAYS)
+            if match_day >= last_day:
+                return None
+            match_s = self.pattern.at_or_after((match_day + 1) * DAY_S)
         return None
 
     def _on(self, day: int, second: int) -> int | None:
@@ -148,7 +158,13 @@ class FittingSpans:
     def instants(self, after: Instant) -> Iterator[Instant]:
         """The instants that lie on days that fit."""
         coming = next(self.timeline.instants(after), None)
-        for span in self._spans(after if coming is None else coming - 1):
+        if coming is None:
+            return
+        if self.rule.fits_on(wall_of(coming, self.zone) // DAY_S):
+            # A sweep asks for one instant, and needs no row of days.
+            yield coming
+            after = coming
+        for span in self._spans(coming - 1):
             since = max(after, span.from_at - 1)
             if next(self.timeline.instants(since), None) is None:
                 return
