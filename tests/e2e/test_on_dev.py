@@ -15,6 +15,7 @@ from infra.local.dev import running
 from infra.local.places import ROOT
 
 _MODULES: Final = (
+    "test_calendars.py",
     "test_command_line.py",
     "test_console.py",
     "test_delivery.py",
