@@ -166,18 +166,17 @@ def _data(text: str) -> Any:
         )
     try:
         value = exact_json.read(text)
-        simplejson.loads(text, object_pairs_hook=_unique)
     except ValueError:
         raise CannotMoveError(
             "Its Input is a text and no JSON, and Sweephand delivers JSON. Let the consumer read a JSON "
             'text, such as "text" with its quotes.'
         ) from None
+    simplejson.loads(text, object_pairs_hook=_unique)
     return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object. ValueError if a name stands twice, because one of its values would be lost."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("A name stands twice.")
+        raise CannotMoveError("Its Input has a name twice, of which one value would be lost. Remove one.")
     return found

@@ -66,7 +66,9 @@ class Account:
         """The state of each schedule by group and name."""
         pages = self.client.get_paginator("list_schedules").paginate()
         return {
-            f"{each['GroupName']}/{each['Name']}": each["State"] for page in pages for each in page["Schedules"]
+            f"{each['GroupName']}/{each['Name']}": each["State"]
+            for page in pages
+            for each in page["Schedules"]
         }
 
     def moves(self, namespace: str | None = None, *, with_roles: bool = True) -> list[Move]:
@@ -108,5 +110,7 @@ def server(world: World) -> Iterator[Server]:
 @pytest.fixture
 def client(server: Server) -> Iterator[Client]:
     """The client of an admin."""
-    with Client(server.url, transport=Transport(server.url, Bearer("sh_admin"))) as client:
+    with Client(
+        server.url, transport=Transport(server.url, Bearer("sh_admin"), sleep=lambda _: None)
+    ) as client:
         yield client

@@ -1,8 +1,8 @@
 """The due times of EventBridge Scheduler's expressions, counted day by day from what AWS documents.
 
 It shares nothing with the package. AWS, "Schedule types in EventBridge Scheduler": a local time that does not
-exist is passed over, and one that comes twice fires once. A rate counts elapsed time from its StartDate on, or
-from its creation.
+exist is passed over, and one that comes twice fires once. A rate counts elapsed time from its StartDate on,
+or from its creation.
 """
 
 import calendar
@@ -28,7 +28,9 @@ def due_times(
     kind, _, rest = expression.partition("(")
     body = rest.removesuffix(")")
     if kind == "at":
-        yield from (each for each in [_instant(dt.datetime.fromisoformat(body), zone)] if each and each > after)
+        yield from (
+            each for each in [_instant(dt.datetime.fromisoformat(body), zone)] if each and each > after
+        )
         return
     for each in _rate(body, start or created) if kind == "rate" else _cron(body, zone, after):
         if end is not None and each > end:

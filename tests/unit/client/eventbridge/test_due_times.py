@@ -68,7 +68,9 @@ def schedules() -> list[dict[str, Any]]:
     ]
     found += [{"ScheduleExpression": rate} for rate in RATES for _ in range(3)]
     found += [
-        {"ScheduleExpression": once, "ScheduleExpressionTimezone": zone} for once in ONCE for zone in ZONES[:3]
+        {"ScheduleExpression": once, "ScheduleExpressionTimezone": zone}
+        for once in ONCE
+        for zone in ZONES[:3]
     ]
     found += [
         {"ScheduleExpression": cron, "ScheduleExpressionTimezone": zone, "StartDate": start}
@@ -141,7 +143,7 @@ def next_ten(fields: dict[str, Any], created: dt.datetime) -> list[dt.datetime]:
 def is_moved_by_one_offset(
     found: list[dt.datetime], expected: list[dt.datetime], window: dt.timedelta
 ) -> bool:
-    """Whether one offset below the window moves the due times. It may have moved an earlier one after noon."""
+    """Whether one offset in the window moves the due times. It may have moved an earlier one after noon."""
     ways = (found[skipped : skipped + len(expected)] for skipped in range(len(found) - len(expected) + 1))
     offsets = [{at - due for at, due in zip(way, expected, strict=True)} for way in ways]
     return any(len(each) == 1 and dt.timedelta() <= min(each) < window for each in offsets)
