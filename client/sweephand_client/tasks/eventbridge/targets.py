@@ -12,6 +12,19 @@ from sweephand_client.openapi.requests import JobRequest
 #: What EventBridge Scheduler fills in (AWS, "Adding context attributes in EventBridge Scheduler").
 _PLACEHOLDER: Final = re.compile(r"<aws\.scheduler\.[a-z-]+>")
 
+#: The fields of a target that a job can say.
+_KNOWN: Final = frozenset(
+    {
+        "Arn",
+        "DeadLetterConfig",
+        "EventBridgeParameters",
+        "Input",
+        "RetryPolicy",
+        "RoleArn",
+        "SqsParameters",
+    }
+)
+
 #: How a call of AWS's API stands in the place of an ARN (AWS, "Using universal targets").
 _UNIVERSAL: Final = ":aws-sdk:"
 
@@ -93,6 +106,8 @@ def translate_target(target: Mapping[str, Any], *, with_roles: bool) -> Translat
             needs.add((kind.parameter, arn))
         job["target"] = cast("Any", made)
         receives = kind.receives
+    if unknown := sorted(target.keys() - _KNOWN):
+        raise CannotMoveError(f"Its target has {', '.join(unknown)}, which no target of Sweephand has.")
     if receives:
         changes.append(_ENVELOPE.format(receives))
     if "Input" in target:

@@ -17,6 +17,27 @@ Outcome = Literal["as-it-is", "changed", "not-moved", "moved-before"]
 
 _DISABLED: Final = "It was disabled in EventBridge Scheduler."
 
+#: The fields of a schedule that are in the job, or need not be there.
+_KNOWN: Final = frozenset(
+    {
+        "ActionAfterCompletion",
+        "Arn",
+        "CreationDate",
+        "Description",
+        "EndDate",
+        "FlexibleTimeWindow",
+        "GroupName",
+        "KmsKeyArn",
+        "LastModificationDate",
+        "Name",
+        "ScheduleExpression",
+        "ScheduleExpressionTimezone",
+        "StartDate",
+        "State",
+        "Target",
+    }
+)
+
 _RATE: Final = re.compile(r"rate\(\s*([0-9]+)\s+(minute|hour|day)s?\s*\)")
 _CRON: Final = re.compile(r"cron\((.*)\)")
 _AT: Final = re.compile(r"at\((.*)\)")
@@ -126,6 +147,9 @@ def _moved(schedule: Schedule, namespace: str, now: dt.datetime, *, with_roles: 
         job["deleteAfterCompletion"] = True
     if shown.get("KmsKeyArn"):
         changes.append(_KEY)
+    changes += [
+        f"No field of a job is like {name}. It is left out." for name in sorted(shown.keys() - _KNOWN)
+    ]
     labels = {name: value for name, value in sorted(schedule.tags.items()) if _is_label(name, value)}
     labels = dict([*labels.items()][:_LABELS_MAX])
     if labels:

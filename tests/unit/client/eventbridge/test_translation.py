@@ -1,6 +1,7 @@
 """What becomes of each field of a schedule, and which schedules cannot be moved."""
 
 import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,8 +17,9 @@ from tests.unit.client.eventbridge.conftest import (
 )
 
 from sweephand_client.tasks.eventbridge.report import needed
-from sweephand_client.tasks.eventbridge.source import MOVED
+from sweephand_client.tasks.eventbridge.source import MOVED, Source
 from sweephand_client.tasks.eventbridge.targets import queue_url
+from sweephand_client.tasks.eventbridge.translation import translate
 
 URL = "https://sqs.eu-west-1.amazonaws.com/123456789012/sweephand-orders"
 LATER = NOW + dt.timedelta(days=30)
@@ -130,6 +132,10 @@ def test_a_schedule_without_an_input_has_no_data(account: Account) -> None:
         ({"Arn": "arn:aws:ecs:eu-west-1:123456789012:cluster/main"}, "Its target is one of ECS"),
         ({"Arn": "arn:aws:kinesis:eu-west-1:123456789012:stream/main"}, "Its target is one of Kinesis"),
         ({"Arn": "arn:aws:states:eu-west-1:123456789012:activity:main"}, "Its target is one of states"),
+        (
+            {"Arn": BUS, "EventBridgePutEventsV2Parameters": {"DetailType": "a", "Source": "b"}},
+            "Its target has EventBridgePutEventsV2Parameters, which no target of Sweephand has.",
+        ),
         ({"Arn": "arn:aws:xray"}, "Its target is one of arn:aws:xray"),
         (
             {"Arn": "arn:aws:scheduler:::aws-sdk:ec2:stopInstances"},
@@ -224,6 +230,14 @@ def test_the_other_fields_of_a_schedule(account: Account) -> None:
     assert "A dead letter says what happened" in changes(account)
     assert "encrypts the job, and not that of the schedule" in changes(account)
     assert needed([move])["parameters"]["TargetQueueArns"] == [f"{QUEUE}-dead"]
+
+
+def test_a_field_that_nobody_knows_yet_is_told(account: Account) -> None:
+    account.put("a")
+    (schedule,) = Source(account.client).read()
+    newer = replace(schedule, shown={**schedule.shown, "Calendar": "FR"})
+    (move,) = translate([newer], namespace=None, now=NOW, with_roles=True)
+    assert move.changes == ("No field of a job is like Calendar. It is left out.",)
 
 
 def test_tags_of_a_group_become_labels_of_its_jobs(account: Account) -> None:
