@@ -53,7 +53,7 @@ CEILINGS: Final = {
     # The command `worker` takes 100, and the commands of a crontab 50. YAML is read in a module of its own.
     # Schedules of EventBridge take 790: what reads and disables them 145, their times and fields 175, their
     # targets 150, the move 130, and report, files and options 190.
-    "client": Size(lines=5_470, modules=55, inner_imports=0),
+    "client": Size(lines=5_475, modules=55, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=870, modules=6, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.

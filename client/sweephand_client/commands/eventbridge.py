@@ -79,19 +79,32 @@ def eventbridge(
             _show_files(output, value["files"])
     moved: list[Moved] = []
     if disable_source and not dry_run:
-        mover = Mover(session.client, source, now=session.now, sleep=sleep, existing=existing.value)
-        with output.progress("moving", sum(each.job is not None for each in moves)) as bar:
-            for done in mover.run(moves):
-                bar.step()
-                moved.append(done)
-                if not output.as_json:
-                    _show_moved(output, done)
+        moved = _move(session, source, moves, existing)
         value["moved"] = [_moved_value(each) for each in moved]
-        if not output.as_json:
-            output.text(_counts(moved))
     if output.as_json:
         output.json(value)
     _exit(moves, moved, strict=strict)
+
+
+def _move(session: Session, source: Source, moves: Sequence[Move], existing: Existing) -> list[Moved]:
+    """Write the jobs and disable the schedules. A person is told of what was not done."""
+    output = session.output
+
+    def wait(seconds: float) -> None:
+        output.note(f"Waiting {seconds:.0f} s, until EventBridge has begun each fire that was due before.")
+        sleep(seconds)
+
+    mover = Mover(session.client, source, now=session.now, sleep=wait, existing=existing.value)
+    moved = []
+    with output.progress("moving", sum(each.job is not None for each in moves)) as bar:
+        for done in mover.run(moves):
+            bar.step()
+            moved.append(done)
+            if not output.as_json:
+                _show_moved(output, done)
+    if not output.as_json:
+        output.text(_counts(moved))
+    return moved
 
 
 def _write_files(folder: Path, moves: Sequence[Move]) -> list[str]:

@@ -1,7 +1,7 @@
 """Reads the schedules of one account and region from EventBridge Scheduler, and disables those that moved."""
 
 import importlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -121,12 +121,12 @@ class Source:
         """
         with self._refusals():
             tags = {each: self._tags(arn) for each, arn in self._groups(groups)}
-            named = sorted(self._names(groups, prefix))
+            named = sorted(self._names(tags, prefix))
 
             def read(each: tuple[str, str]) -> Schedule | None:
                 shown = self._shown(*each)
                 seen()
-                return None if shown is None else Schedule(*each, shown, tags.get(each[0], {}))
+                return None if shown is None else Schedule(*each, shown, tags[each[0]])
 
             with ThreadPoolExecutor(AT_ONCE) as threads:
                 return [each for each in threads.map(read, named) if each is not None]
@@ -177,13 +177,13 @@ class Source:
             raise
         return {each["Key"]: each["Value"] for each in answer.get("Tags", [])}
 
-    def _names(self, groups: Collection[str], prefix: str | None) -> Iterator[tuple[str, str]]:
+    def _names(self, groups: Iterable[str], prefix: str | None) -> Iterator[tuple[str, str]]:
         """The group and the name of each schedule."""
         given = {} if prefix is None else {"NamePrefix": prefix}
         listing = self._client.get_paginator("list_schedules")
-        for own in [{"GroupName": each} for each in sorted(set(groups))] or [{}]:
-            for page in listing.paginate(**given, **own, PaginationConfig={"PageSize": _PAGE_MAX}):
-                yield from ((each["GroupName"], each["Name"]) for each in page["Schedules"])
+        for group in groups:
+            pages = listing.paginate(GroupName=group, **given, PaginationConfig={"PageSize": _PAGE_MAX})
+            yield from ((group, each["Name"]) for page in pages for each in page["Schedules"])
 
     def _shown(self, group: str, name: str) -> dict[str, Any] | None:
         try:

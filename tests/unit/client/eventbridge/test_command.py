@@ -102,6 +102,13 @@ def test_one_command_moves_and_disables(full: Account, sweephand: CommandLine) -
     assert (again.code, again.out.endswith("\n0 schedules disabled\n")) == (1, True)
 
 
+def test_a_person_is_told_of_a_wait(sweephand: CommandLine, full: Account) -> None:
+    full.put("due-at-noon", "cron(0 12 * * ? *)")
+    ran = sweephand.ok(*IMPORT, "--disable-source")
+    assert "Waiting 75 s, until EventBridge has begun each fire" in ran.err
+    assert full.states()["default/due-at-noon"] == "DISABLED"
+
+
 @pytest.mark.usefixtures("full")
 def test_a_program_reads_the_report_as_json(sweephand: CommandLine) -> None:
     value = sweephand.ok(*IMPORT, "--disable-source", "--without-roles", "--json").json

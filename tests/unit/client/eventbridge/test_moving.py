@@ -411,7 +411,7 @@ def test_five_hundred_schedules_take_few_calls(
     assert account.calls == {
         "ListScheduleGroups": 1,
         "ListTagsForResource": 2,
-        "ListSchedules": 5,
+        "ListSchedules": 6,
         "GetSchedule": 1_000,
         "UpdateSchedule": 500,
     }
