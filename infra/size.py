@@ -94,8 +94,8 @@ CEILINGS: Final = {
     # Their claims, secrets and heartbeats in trouble: 485.
     # Samples of the long proofs, and their marks: 90.
     # The worker, with real processes, and a crontab that moves while a worker is killed: 1,260.
-    # Moves from EventBridge, with an oracle of its expressions, kills at each step and throttling: 1,120.
-    "tests": Size(lines=90_330, modules=790, inner_imports=1),
+    # Moves from EventBridge, with an oracle of its expressions, kills at each step and throttling: 1,170.
+    "tests": Size(lines=90_380, modules=790, inner_imports=1),
 }
 
 

@@ -4,6 +4,7 @@ import datetime as dt
 from itertools import islice
 from typing import Any, Final
 
+import pytest
 import time_machine
 from tests.unit.client.eventbridge.conftest import (
     BUS,
@@ -19,6 +20,7 @@ from tests.unit.client.eventbridge.oracle import due_times
 from sweephand_client.api.client import Client
 from sweephand_client.tasks.apply import carry_out, plan
 from sweephand_client.tasks.eventbridge.translation import jobs_files
+from sweephand_engine.testing import Stack
 
 #: Each target type, with the parameters that are its own.
 TARGETS: Final[tuple[dict[str, Any], ...]] = (
@@ -125,6 +127,23 @@ def test_sixty_schedules_of_each_kind_fire_as_aws_says(account: Account, client:
         else:
             assert found[:10] == expected, (name, fields)
     assert (windows >= 5, refused) == (True, set())
+
+
+@pytest.mark.parametrize("arn", [QUEUE, f"{QUEUE}.fifo", TOPIC, "https://example.com/hook"])
+@pytest.mark.parametrize(
+    "text", ['{"order":1.10,"long":12345678901234567890}', '["Größe",null,"\\"\\\\"]', '"text"', "0", "{}"]
+)
+def test_an_input_that_moves_as_it_is_arrives_byte_for_byte(account: Account, arn: str, text: str) -> None:
+    account.put("once", "at(2026-11-21T13:00:00)", Target={"Arn": arn, "Input": text})
+    move = account.move()
+    assert (move.changes, move.job is None) == ((), False)
+    assert move.job is not None
+    with Stack(NOW) as stack:
+        stack.deliver_to(lambda _: 204)
+        stack.client.jobs.put("default", "once", move.job.definition)
+        stack.travel("2h")
+        (delivery,) = stack.deliveries
+        assert (delivery.body.decode(), delivery.at) == (text, NOW + dt.timedelta(hours=1))
 
 
 def next_ten(fields: dict[str, Any], created: dt.datetime) -> list[dt.datetime]:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable
-from itertools import islice
+from itertools import islice, takewhile
 from threading import Lock
 from typing import Any
 
@@ -12,6 +12,7 @@ from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import Fault, Server, serving
 from tests.fakes.world import World
 from tests.unit.client.eventbridge.conftest import FUNCTION, NOW, PARAMETERS, Account
+from tests.unit.client.eventbridge.oracle import due_times
 
 from sweephand_client.api.client import Client
 from sweephand_client.http.authorization import Bearer
@@ -138,6 +139,45 @@ def test_a_fire_that_a_flexible_window_may_still_bring_keeps_the_schedule_enable
     assert clock.slept == []
     world.clock.time += 32 * 60_000
     assert (move()["open"].did, account.states()["default/open"]) == ("kept", "DISABLED")
+
+
+@pytest.mark.parametrize("second", [0, 1, 14, 15, 44, 45, 59])
+def test_no_due_time_is_left_out_whatever_the_second_of_the_move(
+    account: Account, client: Client, move: Callable[..., dict[str, Moved]], world: World, second: int
+) -> None:
+    schedules = {
+        "each-minute": ("cron(* * * * ? *)", 0),
+        "at-noon": ("cron(0 12 * * ? *)", 0),
+        "after-noon": ("cron(1 12 * * ? *)", 0),
+        "flexible": ("cron(0/5 * * * ? *)", 12),
+        "flexible-at-noon": ("cron(50 11 * * ? *)", 30),
+    }
+    for name, (expression, minutes) in schedules.items():
+        window = {"Mode": "FLEXIBLE", "MaximumWindowInMinutes": minutes} if minutes else {"Mode": "OFF"}
+        account.put(name, expression, FlexibleTimeWindow=window)
+    disabled_at: dict[str, int] = {}
+
+    def note(params: dict[str, Any], **_: Any) -> None:
+        disabled_at[params["url_path"].rpartition("/")[2]] = world.clock.now()
+
+    account.client.meta.events.register("before-call.scheduler.UpdateSchedule", note)
+    world.clock.time += second * 1000
+    while len(disabled_at) < len(schedules):
+        move()
+        world.clock.time += 60_000
+
+    begin = NOW - dt.timedelta(hours=1)
+    for name, (expression, minutes) in schedules.items():
+        created_at = dt.datetime.fromisoformat(client.jobs.get("default", name)["createdAt"])
+        gone_at = dt.datetime.fromtimestamp(disabled_at[name] / 1000, dt.UTC)
+        late = dt.timedelta(minutes=minutes, seconds=60)
+        due = takewhile(
+            lambda at: at < NOW + dt.timedelta(hours=1), due_times(expression, created=NOW, after=begin)
+        )
+        fires = [(at + late <= gone_at, at > created_at, at, at <= gone_at) for at in due]
+        assert [at for by_source, by_job, at, _ in fires if not by_source and not by_job] == []
+        twice = [at for *_, by_job, at, may_begin in fires if by_job and may_begin]
+        assert all(created_at < at <= created_at + late + dt.timedelta(seconds=75 + 60) for at in twice)
 
 
 def test_a_schedule_that_always_owes_a_fire_is_disabled_once_its_job_is_old_enough(
