@@ -51,7 +51,9 @@ CEILINGS: Final = {
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
     # The callbacks of a consumer take 30, and jobs that a program declares 30.
     # The command `worker` takes 100, and the commands of a crontab 50. YAML is read in a module of its own.
-    "client": Size(lines=4_680, modules=48, inner_imports=0),
+    # Schedules of EventBridge take 790: what reads and disables them 145, their times and fields 175, their
+    # targets 150, the move 130, and report, files and options 190.
+    "client": Size(lines=5_475, modules=55, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=870, modules=6, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
@@ -92,7 +94,8 @@ CEILINGS: Final = {
     # Their claims, secrets and heartbeats in trouble: 485.
     # Samples of the long proofs, and their marks: 90.
     # The worker, with real processes, and a crontab that moves while a worker is killed: 1,260.
-    "tests": Size(lines=89_210, modules=783, inner_imports=1),
+    # Moves from EventBridge, with an oracle of its expressions, kills at each step and throttling: 1,170.
+    "tests": Size(lines=90_380, modules=790, inner_imports=1),
 }
 
 

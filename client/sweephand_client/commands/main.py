@@ -13,6 +13,7 @@ from sweephand_client.commands import (
     deploy,
     dev,
     docs,
+    eventbridge,
     figures,
     flow,
     job,
@@ -41,6 +42,7 @@ app.add_typer(flow.namespaces, name="namespace")
 app.add_typer(access.keys, name="key")
 app.add_typer(access.secrets, name="secret")
 app.add_typer(access.profiles, name="profile")
+app.add_typer(transfer.imports, name="import")
 app.command()(dev.dev)
 app.command()(docs.docs)
 app.command()(deploy.deploy)
@@ -58,7 +60,8 @@ command(app)(rehearse.rehearse)
 command(app)(crontab.crontab)
 command(app)(worker.worker)
 command(app)(transfer.export)
-command(app, "import")(transfer.import_)
+command(transfer.imports, "file")(transfer.import_file)
+command(transfer.imports, "eventbridge")(eventbridge.eventbridge)
 command(app)(repairs.rebuild)
 command(app)(repairs.audit)
 

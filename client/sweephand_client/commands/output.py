@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 import typer
@@ -13,6 +14,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 
 from sweephand_client.http import exact_json
+from sweephand_client.http.errors import InputError
 
 #: No table is wider.
 _WIDTH_MAX: Final = 100_000
@@ -138,6 +140,24 @@ class Output:
             case _:
                 text = exact_json.write(value)
         return _shown(text)
+
+
+def write_whole(path: Path, lines: Iterable[str]) -> None:
+    """Write lines to a file that gets its name only when it is whole. Only the user may read it.
+
+    Jobs may hold secrets. InputError if the file cannot be written.
+    """
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        part.touch(mode=0o600, exist_ok=False)
+        with part.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error}") from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _shown(text: str) -> str:

@@ -1,17 +1,32 @@
 """The commands `export` and `import`: move a namespace between stacks."""
 
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from sweephand_client.commands.inputs import read_text
+from sweephand_client.commands.output import write_whole
 from sweephand_client.commands.session import Session, exit_for, problem_value
-from sweephand_client.http.errors import InputError
 from sweephand_client.tasks.transfer import Imported, Importer, read_archive
 from sweephand_client.tasks.transfer import export as export_lines
+
+
+class _FileByDefault(TyperGroup):
+    """Takes `import FILE` for `import file FILE`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the command in front, unless there is one."""
+        if args and args[0] not in self.commands and args[0] != "--help":
+            args = ["file", *args]
+        return super().parse_args(ctx, args)
+
+
+imports = typer.Typer(
+    cls=_FileByDefault, no_args_is_help=True, help="Bring jobs from an export, or from another scheduler."
+)
 
 
 def export(
@@ -28,12 +43,12 @@ def export(
             for line in found.lines:
                 typer.echo(line)
         else:
-            _write_whole(file, found.lines)
+            write_whole(file, found.lines)
     for each in found.left_out:
         session.output.note(f"{each.name} is not in the export: {each.reason}.")
 
 
-def import_(
+def import_file(
     session: Session,
     file: Annotated[str, typer.Argument(help="The lines that export wrote; - is stdin.", show_default=False)],
     *,
@@ -82,21 +97,3 @@ def _imported_value(each: Imported) -> dict[str, Any]:
         "notes": list(each.notes),
     }
     return value | ({"problem": problem_value(each.problem)} if each.problem else {})
-
-
-def _write_whole(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a file that gets its name only when it is whole. Only the user may read it.
-
-    Headers of jobs may hold secrets.
-    """
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.unlink(missing_ok=True)
-        part.touch(mode=0o600, exist_ok=False)
-        with part.open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error}") from None
-    finally:
-        part.unlink(missing_ok=True)

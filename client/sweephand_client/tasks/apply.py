@@ -51,6 +51,7 @@ class Step:
     """What becomes of one job. `declared` is None if the job is deleted; `rev` is the one that was read.
 
     `incomplete` is the revision of a job that an interrupted creation left. It is removed first.
+    `updated_at` is when the job that was read got its definition.
     """
 
     kind: Kind
@@ -60,6 +61,7 @@ class Step:
     pausing: Pausing | None = None
     rev: str | None = None
     incomplete: str | None = None
+    updated_at: str | None = None
 
     @property
     def is_change(self) -> bool:
@@ -193,4 +195,6 @@ def _step(
     fields = tuple(
         FieldChange(name, before.get(name), after.get(name)) for name in differing_fields(before, after)
     )
-    return Step("change" if fields else "same", declared.name, declared, fields, pausing, stored["rev"])
+    kind: Kind = "change" if fields else "same"
+    updated_at = stored["updatedAt"]
+    return Step(kind, declared.name, declared, fields, pausing, stored["rev"], updated_at=updated_at)

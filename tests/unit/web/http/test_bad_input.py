@@ -83,7 +83,7 @@ INVALID: list[tuple[Any, list[str]]] = [
     ({**JOB, "jitter": "86400.001s"}, ["/jitter"]),
     ({**JOB, "retry": 3}, ["/retry"]),
     ({**JOB, "retry": {"maxAttempts": 0}}, ["/retry/maxAttempts"]),
-    ({**JOB, "retry": {"maxAttempts": 101}}, ["/retry/maxAttempts"]),
+    ({**JOB, "retry": {"maxAttempts": 187}}, ["/retry/maxAttempts"]),
     ({**JOB, "retry": {"maxAge": "31d"}}, ["/retry/maxAge"]),
     ({**JOB, "retry": {"maxAge": 60}}, ["/retry/maxAge"]),
     ({**JOB, "retry": {"initialDelay": "-1s", "maxDelay": "x"}}, ["/retry/initialDelay", "/retry/maxDelay"]),

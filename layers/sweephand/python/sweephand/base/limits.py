@@ -50,7 +50,8 @@ REASON_LENGTH_MAX: Final = 512
 #: it.
 RESULT_BYTES_MAX: Final = 2_048
 TARGET_TIMEOUT_S_MAX: Final = 60
-RETRY_ATTEMPTS_MAX: Final = 100
+#: EventBridge Scheduler makes at most 185 retries after the first attempt.
+RETRY_ATTEMPTS_MAX: Final = 186
 RETRY_MULTIPLIER_MAX: Final = 100
 RETRY_DAYS_MAX: Final = 30
 #: The greatest integer that every JSON parser reads exactly.

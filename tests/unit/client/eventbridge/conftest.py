@@ -1,0 +1,116 @@
+"""An account of AWS with schedules, by moto in this process, and a stack that may reach every target."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+import boto3
+import pytest
+import time_machine
+from moto import mock_aws
+from tests.fakes.http_events import Client as Api
+from tests.fakes.http_server import Server, serving
+from tests.fakes.world import NOON, World
+
+from sweephand_client.api.client import Client
+from sweephand_client.commands.session import Session
+from sweephand_client.http.authorization import Bearer
+from sweephand_client.http.transport import Transport
+from sweephand_client.tasks.eventbridge.source import Source
+from sweephand_client.tasks.eventbridge.translation import Move, translate
+
+REGION: Final = "eu-west-1"
+NOW: Final = dt.datetime.fromtimestamp(NOON / 1000, dt.UTC)
+ROLE: Final = "arn:aws:iam::123456789012:role/scheduler"
+QUEUE: Final = "arn:aws:sqs:eu-west-1:123456789012:sweephand-orders"
+FUNCTION: Final = "arn:aws:lambda:eu-west-1:123456789012:function:orders:live"
+TOPIC: Final = "arn:aws:sns:eu-west-1:123456789012:orders"
+BUS: Final = "arn:aws:events:eu-west-1:123456789012:event-bus/orders"
+MACHINE: Final = "arn:aws:states:eu-west-1:123456789012:stateMachine:orders"
+PARAMETERS: Final = ("Role", "Function", "Topic", "Bus", "StateMachine", "Queue")
+
+
+class Account:
+    """EventBridge Scheduler of one region. `calls` counts the calls of its client by operation."""
+
+    def __init__(self) -> None:
+        self.client: Any = boto3.client("scheduler", region_name=REGION)
+        self.calls: Counter[str] = Counter()
+        self.client.meta.events.register(
+            "before-call.scheduler", lambda model, **_: self.calls.update([model.name])
+        )
+
+    def group(self, name: str, **tags: str) -> None:
+        """Make a schedule group."""
+        given = [{"Key": key, "Value": value} for key, value in tags.items()]
+        self.client.create_schedule_group(Name=name, Tags=given)
+
+    def put(self, name: str, expression: str = "cron(0 9 * * ? *)", **fields: Any) -> None:
+        """Make a schedule, by default with a queue as its target. Fields of `Target` are merged."""
+        target = {"Arn": QUEUE, "RoleArn": ROLE, "Input": '{"order":1}'} | fields.pop("Target", {})
+        self.client.create_schedule(
+            Name=name,
+            ScheduleExpression=expression,
+            FlexibleTimeWindow=fields.pop("FlexibleTimeWindow", {"Mode": "OFF"}),
+            Target={each: value for each, value in target.items() if value is not None},
+            **fields,
+        )
+
+    def show(self, name: str, group: str = "default") -> dict[str, Any]:
+        """What GetSchedule answers."""
+        shown: dict[str, Any] = self.client.get_schedule(Name=name, GroupName=group)
+        return {each: value for each, value in shown.items() if each != "ResponseMetadata"}
+
+    def states(self) -> dict[str, str]:
+        """The state of each schedule by group and name."""
+        pages = self.client.get_paginator("list_schedules").paginate()
+        return {
+            f"{each['GroupName']}/{each['Name']}": each["State"]
+            for page in pages
+            for each in page["Schedules"]
+        }
+
+    def moves(self, namespace: str | None = None, *, with_roles: bool = True) -> list[Move]:
+        """What an import at noon finds."""
+        schedules = Source(self.client).read()
+        return translate(schedules, namespace=namespace, now=NOW, with_roles=with_roles)
+
+    def move(self, *, with_roles: bool = True) -> Move:
+        """What an import at noon finds, where there is one schedule."""
+        (move,) = self.moves(with_roles=with_roles)
+        return move
+
+
+@pytest.fixture
+def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
+    """An account without schedules, at noon."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.setattr(Session, "now", lambda _: NOW)
+    with mock_aws(), time_machine.travel(NOW, tick=False):
+        yield Account()
+
+
+@pytest.fixture
+def world() -> World:
+    """The stack in memory, whose clock shows noon."""
+    return World()
+
+
+@pytest.fixture
+def server(world: World) -> Iterator[Server]:
+    """The API of a stack that may reach every target."""
+    with serving(Api(world, listed={f"Target{each}Arns": ("*",) for each in PARAMETERS})) as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[Client]:
+    """The client of an admin."""
+    with Client(
+        server.url, transport=Transport(server.url, Bearer("sh_admin"), sleep=lambda _: None)
+    ) as client:
+        yield client
