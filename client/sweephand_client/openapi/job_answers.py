@@ -141,6 +141,7 @@ class BulkWriteResult(TypedDict):
 
     name: Any
     status: int
+    outcome: NotRequired[Literal["created", "replaced", "unchanged"]]
     rev: NotRequired[str]
     problem: NotRequired[ProblemResponse]
 

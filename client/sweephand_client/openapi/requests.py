@@ -219,6 +219,7 @@ class BulkWriteRequest(TypedDict):
     """The jobs of a bulk write."""
 
     jobs: list[NamedJobRequest]
+    dryRun: NotRequired[bool]
 
 
 class PauseRequest(TypedDict):

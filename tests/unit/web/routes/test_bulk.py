@@ -134,7 +134,7 @@ def test_a_bulk_call_creates_replaces_or_leaves_each_job_as_it_is(client: Client
     assert first.status == again.status == 200
     assert [each["status"] for each in first.json["results"]] == [201, 201]
     assert [each["status"] for each in again.json["results"]] == [200, 200]
-    assert again.json["results"][0] == {**first.json["results"][0], "status": 200}
+    assert again.json["results"][0] == {**first.json["results"][0], "status": 200, "outcome": "unchanged"}
     assert again.json["results"][1]["rev"] != first.json["results"][1]["rev"]
 
 
@@ -206,3 +206,35 @@ def test_results_have_the_order_of_the_request() -> None:
         results = client.send("POST", JOBS, named(*names)).json["results"]
     assert [each["name"] for each in results] == names
     assert [each["status"] for each in results] == [201 if number % 3 else 422 for number in range(30)]
+
+
+def test_a_dry_run_answers_what_the_call_would_and_writes_nothing(client: Client) -> None:
+    client.put("same", {**JOB, "description": "as it was"})
+    client.put("other", JOB)
+    before = client.world.jobs.page("ns", "", "", 100)
+    jobs = [
+        {**JOB, "name": "new"},
+        {**JOB, "name": "same", "description": "as it was"},
+        {**JOB, "name": "other", "description": "changed"},
+        {**JOB, "name": "wrong", "policy": "nowhere"},
+        {**JOB, "name": "late", "schedule": "0 9 * * *", "ttl": "1s"},
+        {**JOB, "name": "unclear", "schedul": "0 9 * * *"},
+    ]
+    calls: list[str] = []
+    client.world.announce = calls.append
+    checked = client.send("POST", f"{URL}/jobs", {"jobs": jobs, "dryRun": True}).json["results"]
+    client.world.announce = lambda _: None
+    assert [each.get("outcome") for each in checked] == ["created", "unchanged", "replaced", None, None, None]
+    assert [each["status"] for each in checked] == [201, 200, 200, 422, 422, 422]
+    assert [each["problem"]["errors"][0]["pointer"] for each in checked[3:]] == [
+        "/policy",
+        "/ttl",
+        "/schedul",
+    ]
+    assert not any("rev" in each for each in checked)
+    assert client.world.jobs.page("ns", "", "", 100) == before
+    assert {each.partition(" ")[2] for each in calls} <= {"jobs.get", "policies.get", "namespaces.get"}
+    written = client.send("POST", f"{URL}/jobs", {"jobs": jobs}).json["results"]
+    assert [(each["status"], each.get("outcome")) for each in written] == [
+        (each["status"], each.get("outcome")) for each in checked
+    ]

@@ -177,6 +177,12 @@ class BulkWriter:
             results[each.key] = result
         return [results[each.key] for each in wanted]
 
+    def check(self, wanted: Sequence[JobToWrite], *, caller: str, requested_at: Instant) -> Sequence[Written]:
+        """What put() would return, in the order of the jobs, but for QuotaError. Nothing is written."""
+        writer = self._writer.for_call()
+        tasks = [partial(_put, each, writer, caller, requested_at, is_dry=True) for each in wanted]
+        return list(self._concurrently(tasks))
+
     def _create(
         self,
         wanted: Sequence[JobToWrite],
@@ -233,10 +239,18 @@ class BulkWriter:
         return [*created, *([None] * (len(drafts) - len(created)))]
 
 
-def _put(each: JobToWrite, writer: Writer, caller: str, requested_at: Instant) -> Written:
+def _put(
+    each: JobToWrite, writer: Writer, caller: str, requested_at: Instant, *, is_dry: bool = False
+) -> Written:
     try:
-        key, definition, traceparent = each
-        return writer.put(key, definition, caller=caller, requested_at=requested_at, traceparent=traceparent)
+        return writer.put(
+            each.key,
+            each.definition,
+            caller=caller,
+            requested_at=requested_at,
+            traceparent=each.traceparent,
+            is_dry=is_dry,
+        )
     except SweephandError as error:
         return error
 

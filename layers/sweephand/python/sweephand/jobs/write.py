@@ -89,8 +89,12 @@ class Writer:
         if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
         traceparent: str | None = None,
+        is_dry: bool = False,
     ) -> WriteResult:
         """Create or replace a job. An equal definition changes nothing, unless the job is completed.
+
+        If it `is_dry`, nothing is written: the result is what the write would have made, and the errors are
+        its errors, except for QuotaError.
 
         `if_match` are the revisions of which the job must have one. With `if_absent`, there must be no job.
         Relative times count from `requested_at`. A paused job stays paused. A job without `retry` gets that
@@ -118,7 +122,10 @@ class Writer:
                 wanted = self._check.with_days(key.namespace, definition, stored)
                 token = self._ids.token()
                 draft = draft_replacement(stored, wanted, token=token, who=caller, now=requested_at)
-            job = self._commit(draft.with_origin(traceparent), stored, over=found)
+            if is_dry:
+                job: Job | None = draft.job
+            else:
+                job = self._commit(draft.with_origin(traceparent), stored, over=found)
             if job is not None:
                 return WriteResult(job, "created" if stored is None else "replaced")
 

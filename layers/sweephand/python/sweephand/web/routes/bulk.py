@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, Final, NotRequired, Self
+from typing import Annotated, Any, Final, Literal, NotRequired, Self
 
 from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
@@ -33,7 +33,7 @@ from sweephand.web.schemas.formats import (
     position,
 )
 from sweephand.web.schemas.job_requests import read_definition
-from sweephand.web.schemas.shapes import RequestBody, needs_one_of, read_as
+from sweephand.web.schemas.shapes import RequestBody, needs_one_of
 
 SELECTION_RULE: Final = "Select the jobs: give a prefix, or labels."
 
@@ -88,6 +88,12 @@ class BulkWriteResult(TypedDict):
         ),
     ]
     status: Annotated[int, about("The status that a PUT of this job would have had.")]
+    outcome: NotRequired[
+        Annotated[
+            Literal["created", "replaced", "unchanged"],
+            about("What became of the job, unless it was refused."),
+        ]
+    ]
     rev: NotRequired[Annotated[str, about("The revision, if the job was written.")]]
     problem: NotRequired[Annotated[ProblemResponse, about("The problem, if the job was refused.")]]
 
@@ -125,6 +131,11 @@ class BulkWriteRequest(RequestBody):
         max_length=limits.JOBS_PER_BULK_MAX,
         description=f"1 to {limits.JOBS_PER_BULK_MAX} jobs, each with its name. No name may occur twice.",
     )
+    dry_run: bool = Field(
+        False,
+        description="Write nothing, and answer what the call would. Only the namespace's limit of jobs is "
+        "not looked at.",
+    )
 
 
 _ABOUT: Final = (
@@ -136,10 +147,6 @@ _ABOUT: Final = (
 #: The length at which a result cuts a name that cannot be accepted.
 _SHOWN_LENGTH_MAX: Final = 2 * limits.NAME_LENGTH_MAX
 _NO_TIME: Final = "The other jobs of this request took too long, so this job was not written. Send it again."
-
-
-def _read_jobs(document: Mapping[str, Any], _: Services, __: Instant) -> list[Any]:
-    return read_as(BulkWriteRequest, document).jobs
 
 
 @partial(
@@ -214,26 +221,27 @@ def delete_jobs(services: Services, request: Request[DeleteQuery, None]) -> Repl
     accepts=Accepts(
         BulkWriteRequest,
         {"one job": {"jobs": [{"name": "hello", **EXAMPLES["in five seconds"]}]}},
-        _read_jobs,
         limit="bodyBytesMax",
     ),
     headers=TRACEPARENT,
     returns={200: Returns("The result of each job, in the order of the request", BulkWriteResponse)},
 )
-def put_jobs(services: Services, request: Request[NoQuery, list[Any]]) -> Reply:
+def put_jobs(services: Services, request: Request[NoQuery, BulkWriteRequest]) -> Reply:
     """Create or replace jobs in bulk.
 
     Writes up to {jobsPerBulkMax} jobs. The API validates and writes each job as a PUT does. A refused job
     does not stop the others. The JSON pointers in a problem are relative to its job.
     """
     seen: set[str] = set()
-    entries = [_parse_or_refuse(services, request, document, seen) for document in request.body]
+    entries = [_parse_or_refuse(services, request, document, seen) for document in request.body.jobs]
     # Each name occurs once, as BulkWriter asks.
     jobs = [each for each in entries if isinstance(each, JobToWrite)]
-    written = iter(
-        services.bulk_writer.put(jobs, caller=request.caller.key_id, requested_at=request.requested_at)
-    )
-    results = [_result(each, next(written)) if isinstance(each, JobToWrite) else each for each in entries]
+    write = services.bulk_writer.check if request.body.dry_run else services.bulk_writer.put
+    written = iter(write(jobs, caller=request.caller.key_id, requested_at=request.requested_at))
+    results = [
+        _result(each, next(written), is_dry=request.body.dry_run) if isinstance(each, JobToWrite) else each
+        for each in entries
+    ]
     response: BulkWriteResponse = {"results": results}
     return Reply(200, response)
 
@@ -249,7 +257,7 @@ def _count_reply(kind: str, done: BulkResult) -> Reply:
 
 
 def _parse_or_refuse(
-    services: Services, request: Request[NoQuery, list[Any]], document: Any, seen: set[str]
+    services: Services, request: Request[NoQuery, BulkWriteRequest], document: Any, seen: set[str]
 ) -> JobToWrite | BulkWriteResult:
     try:
         name, definition = _parse_entry(services, document, seen, request.requested_at)
@@ -287,13 +295,14 @@ def _parse_entry(
     return name, definition
 
 
-def _result(job: JobToWrite, written: Written) -> BulkWriteResult:
+def _result(job: JobToWrite, written: Written, *, is_dry: bool) -> BulkWriteResult:
     if isinstance(written, UnavailableError):
         return _refusal(job.key.name, UnavailableError(_NO_TIME))
     if isinstance(written, SweephandError):
         return _refusal(job.key.name, written)
     status = 201 if written.outcome == "created" else 200
-    return {"name": job.key.name, "status": status, "rev": written.job.rev}
+    result: BulkWriteResult = {"name": job.key.name, "status": status, "outcome": written.outcome}
+    return result if is_dry else {**result, "rev": written.job.rev}
 
 
 def _refusal(name: Any, error: SweephandError) -> BulkWriteResult:
