@@ -1,5 +1,6 @@
 """Bulk calls over HTTP: pause, resume, delete, and writes that the API judges one by one."""
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -238,3 +239,10 @@ def test_a_dry_run_answers_what_the_call_would_and_writes_nothing(client: Client
     assert [(each["status"], each.get("outcome")) for each in written] == [
         (each["status"], each.get("outcome")) for each in checked
     ]
+
+
+def test_a_bulk_write_keeps_each_number_of_data_as_it_was_written() -> None:
+    client = Client()
+    job = json.dumps({"name": "job", **JOB, "data": ["price"]}).replace('"price"', "1.10")
+    assert client.send("POST", f"{URL}/jobs", text=f'{{"jobs": [{job}]}}').status == 200
+    assert '"data":[1.10]' in str(client.get().text)

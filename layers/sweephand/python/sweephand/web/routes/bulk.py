@@ -33,7 +33,7 @@ from sweephand.web.schemas.formats import (
     position,
 )
 from sweephand.web.schemas.job_requests import read_definition
-from sweephand.web.schemas.shapes import RequestBody, needs_one_of
+from sweephand.web.schemas.shapes import RequestBody, needs_one_of, read_as
 
 SELECTION_RULE: Final = "Select the jobs: give a prefix, or labels."
 
@@ -149,6 +149,11 @@ _SHOWN_LENGTH_MAX: Final = 2 * limits.NAME_LENGTH_MAX
 _NO_TIME: Final = "The other jobs of this request took too long, so this job was not written. Send it again."
 
 
+def _read_jobs(document: Mapping[str, Any], _: Services, __: Instant) -> BulkWriteRequest:
+    """The body with each number of its jobs as the caller wrote it."""
+    return read_as(BulkWriteRequest, document)
+
+
 @partial(
     Operation,
     method="POST",
@@ -221,6 +226,7 @@ def delete_jobs(services: Services, request: Request[DeleteQuery, None]) -> Repl
     accepts=Accepts(
         BulkWriteRequest,
         {"one job": {"jobs": [{"name": "hello", **EXAMPLES["in five seconds"]}]}},
+        _read_jobs,
         limit="bodyBytesMax",
     ),
     headers=TRACEPARENT,
