@@ -25,11 +25,16 @@ LEFT_OUT: Final = {
 #: The modules of the answers to the calls with a tag. Those to others are in stack_answers.
 _ANSWERS: Final = {"Jobs": "job_answers", "Occurrences": "job_answers", "Runs": "run_answers"}
 
+#: The modules of the answers and of the bodies too.
+_WHOLE: Final = {"Calendars": "calendars", "Flow": "policies"}
+
 _ABOUT: Final = {
     "requests": "The bodies of requests, and the values that a query parameter takes.",
     "job_answers": "The answers about jobs and due times.",
     "run_answers": "The answers about runs, batches and what was delivered.",
-    "stack_answers": "The answers about policies, namespaces, keys and the stack.",
+    "stack_answers": "The answers about namespaces, keys and the stack.",
+    "calendars": "The bodies of calls about calendars, and their answers.",
+    "policies": "The bodies of calls about policies, and their answers.",
     "operations": "The operations of the API, each with its body and its answer.",
 }
 
@@ -73,6 +78,12 @@ class _Call(NamedTuple):
     method: str
     path: str
     described: Mapping[str, Any]
+
+    @property
+    def tag(self) -> str:
+        """The tag of the call."""
+        found: str = self.described["tags"][0]
+        return found
 
     @property
     def body(self) -> Mapping[str, Any] | None:
@@ -211,14 +222,12 @@ def modules(document: Mapping[str, Any]) -> dict[str, str]:
     calls = list(_calls(document))
     places = dict(_places(document["components"]["schemas"], calls))
     types = _Types(document["components"]["schemas"], places)
-    roots: dict[str, list[Mapping[str, Any] | None]] = {
-        "requests": [*(each.body for each in calls), *(places[name] for name in _NAMES)],
-        "job_answers": [],
-        "run_answers": [],
-        "stack_answers": [],
-    }
+    roots: dict[str, list[Mapping[str, Any] | None]] = {name: [] for name in _ABOUT if name != "operations"}
     for each in calls:
-        roots[_ANSWERS.get(each.described["tags"][0], "stack_answers")].append(each.answer)
+        whole = _WHOLE.get(each.tag)
+        roots[whole or "requests"].append(each.body)
+        roots[whole or _ANSWERS.get(each.tag, "stack_answers")].append(each.answer)
+    roots["requests"] += [places[name] for name in _NAMES]
     homes: dict[str, str] = {}
     texts: dict[str, str] = {}
     for module, schemas in roots.items():

@@ -45,7 +45,9 @@ CEILINGS: Final = {
     # Policies that pause take 160 lines, limits for each key 420, slots that are taken at once 270, and
     # breakers 300. What is sent to consumers is described once, for the adapters and for OpenAPI: 240.
     # Trace contexts and labels travel from a request to each attempt, through 30 modules: 200.
-    "package": Size(lines=31_100, modules=299, inner_imports=31),
+    # Calendars take 1,540: days and moves of schedules 560, jobs and their following 480, the API 500. The
+    # library of holidays is imported only when a calendar is written.
+    "package": Size(lines=32_640, modules=311, inner_imports=32),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -53,9 +55,11 @@ CEILINGS: Final = {
     # The command `worker` takes 100, and the commands of a crontab 50. YAML is read in a module of its own.
     # Schedules of EventBridge take 790: what reads and disables them 145, their times and fields 175, their
     # targets 150, the move 130, and report, files and options 190.
-    "client": Size(lines=5_475, modules=55, inner_imports=0),
+    # Calls about calendars take 55.
+    "client": Size(lines=5_530, modules=56, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
-    "generated": Size(lines=870, modules=6, inner_imports=0),
+    # Calendars take 80. Calls about them and about policies have modules of their own.
+    "generated": Size(lines=950, modules=8, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
     # The worker uses what reads the time of a heartbeat.
@@ -77,7 +81,7 @@ CEILINGS: Final = {
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
     # The site of the documentation takes 520 lines, of which the reference of the API is a third.
     # A rehearsal is measured, too: 25.
-    "infra": Size(lines=5_540, modules=71, inner_imports=1),
+    "infra": Size(lines=5_555, modules=71, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -95,7 +99,8 @@ CEILINGS: Final = {
     # Samples of the long proofs, and their marks: 90.
     # The worker, with real processes, and a crontab that moves while a worker is killed: 1,260.
     # Moves from EventBridge, with an oracle of its expressions, kills at each step and throttling: 1,170.
-    "tests": Size(lines=90_380, modules=790, inner_imports=1),
+    # Calendars, compared with two other libraries and a day-by-day enumeration: 920.
+    "tests": Size(lines=91_310, modules=798, inner_imports=1),
 }
 
 

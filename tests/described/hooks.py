@@ -89,6 +89,16 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
     (r"/repeats", r"without a schedule", "a one-off fires once"),
     (r"/(waitLimit|heartbeatTimeout|maxRunTime)", r"has no effect", "the field needs another beside it"),
     (r"/(alertAfter|onAlert)", r"Give it with", "each of the two needs the other"),
+    (r"/calendar(/\w+)?", r".", "the calendar must exist, and suit the schedule"),
+    (
+        r"/holidays/\d+(/\w+(/\d+)?)?",
+        r"is not known|either a country or a market",
+        "a library knows the countries, their parts and the markets",
+    ),
+    (r"/ics", r"iCalendar|VEVENT|time of day|not both", "an iCalendar file has a grammar of its own"),
+    (r"/(closed|open)/\d+(/to)?", r"is no date|days after from", "a span has a first day and a last one"),
+    (r"/(closed|open)", r"dates and spans", "both lists together have a limit"),
+    (r"/(closed|weekend)", r"is open", "some day must be open"),
     (r"/breaker", r"has no breaker", "a policy with `by` has none"),
     (
         r"/alertAfter",
@@ -159,7 +169,7 @@ def settle(job: dict[str, Any], number: int, *, is_whole: bool) -> None:
         job["dueTime"] = FAR
         if job.get("target") is not None:
             job["target"] = {"type": "http", "url": f"{NOWHERE}{number}"}
-        for name in ("ttl", "timezone", "onComplete", "deadLetterQueue"):
+        for name in ("ttl", "timezone", "calendar", "onComplete", "deadLetterQueue"):
             job.pop(name, None)
         if job.get("onAlert") is not None:
             job["onAlert"] = {"type": "http", "url": f"{NOWHERE}{number}"}

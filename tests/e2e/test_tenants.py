@@ -30,11 +30,13 @@ def filled(scene: Scene) -> Names:
     batches = f"{schedule.path('batched')}/batches"
     eventually(lambda: schedule.client.ask("GET", batches)["items"], lambda each: each["endedAt"] is not None)
     schedule.client.ask("PUT", f"{root}/secrets/token", {"value": "a-secret-value"})
+    schedule.client.ask("PUT", f"{root}/calendars/fr", {})
     key = schedule.client.ask("POST", "/v1/keys", {"namespace": schedule.namespace, "role": "read"})
     return Names(
         namespace=schedule.namespace,
         jobs=dict.fromkeys(JOBS, "job") | {"batched": "batched"},
         runs=dict.fromkeys(JOBS, run),
+        calendar="fr",
         policy="mailer",
         secret="token",
         batch=run.partition("-")[0],
@@ -57,7 +59,9 @@ def test_every_call_about_another_namespace_is_answered_as_if_it_did_not_exist(
     with Scene.of(client, f"{namespace}-theirs") as scene:
         theirs = filled(scene)
         missing = dict.fromkeys(JOBS, "missing")
-        absent = replace(theirs, jobs=missing, policy="missing", secret="missing", key_id="missing")
+        absent = replace(
+            theirs, jobs=missing, calendar="missing", policy="missing", secret="missing", key_id="missing"
+        )
         nobodys = replace(theirs, namespace=f"{namespace}-nobodys")
         # Without a span, a forecast is of the day that begins now, and stats are of the last hour. An
         # explanation is of the latest due time.

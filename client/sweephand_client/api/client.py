@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 from sweephand_client.api.access import Keys, Secrets, Signing
+from sweephand_client.api.calendars import Calendars
 from sweephand_client.api.calls import Calls
 from sweephand_client.api.jobs import Jobs, Runs
 from sweephand_client.api.namespaces import Namespaces, Policies
@@ -36,6 +37,7 @@ class Client(Calls):
         self.jobs = Jobs(self._transport)
         self.runs = Runs(self._transport)
         self.namespaces = Namespaces(self._transport)
+        self.calendars = Calendars(self._transport)
         self.policies = Policies(self._transport)
         self.keys = Keys(self._transport)
         self.secrets = Secrets(self._transport)

@@ -7,14 +7,17 @@ from sweephand_client.api.calls import Calls, label_query, preconditions
 from sweephand_client.http.transport import Query
 from sweephand_client.openapi import operations
 from sweephand_client.openapi.job_answers import ChangeResponse, ForecastResponse
-from sweephand_client.openapi.requests import NamespaceRequest, PauseRequest, PolicyRequest
+from sweephand_client.openapi.policies import (
+    PolicyKeyResponse,
+    PolicyRequest,
+    PolicyResponse,
+    WholePolicyResponse,
+)
+from sweephand_client.openapi.requests import NamespaceRequest, PauseRequest
 from sweephand_client.openapi.run_answers import StatsResponse
 from sweephand_client.openapi.stack_answers import (
     NamespaceResponse,
     NamespaceSummary,
-    PolicyKeyResponse,
-    PolicyResponse,
-    WholePolicyResponse,
 )
 
 

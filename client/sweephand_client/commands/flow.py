@@ -10,8 +10,13 @@ from sweephand_client.commands.inputs import read_breaker, read_object, read_rat
 from sweephand_client.commands.job import read_schedule, show_changes, show_occurrences
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import NotFoundError
-from sweephand_client.openapi.requests import Dst, NamespaceRequest, PolicyRequest, PreviewRequest
-from sweephand_client.openapi.stack_answers import PolicyKeyResponse, PolicyResponse, WholePolicyResponse
+from sweephand_client.openapi.policies import (
+    PolicyKeyResponse,
+    PolicyRequest,
+    PolicyResponse,
+    WholePolicyResponse,
+)
+from sweephand_client.openapi.requests import Dst, NamespaceRequest, PreviewRequest
 
 policies = typer.Typer(no_args_is_help=True, help="Flow policies: how much is delivered at once.")
 namespaces = typer.Typer(no_args_is_help=True, help="Namespaces and their settings.")

@@ -11,7 +11,8 @@ import typer
 
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
-from sweephand_client.openapi.requests import BatchRequest, PolicyBreakerRequest, PolicyRateRequest
+from sweephand_client.openapi.policies import PolicyBreakerRequest, PolicyRateRequest
+from sweephand_client.openapi.requests import BatchRequest
 
 #: The argument of each command about one job.
 JobName = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]

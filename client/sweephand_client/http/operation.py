@@ -25,6 +25,7 @@ _REPEATABLE_POSTS: Final = frozenset(
         "pausePolicy",
         "resumePolicy",
         "previewOccurrences",
+        "previewCalendar",
         "cancelRun",
         "heartbeatRun",
         "completeRun",
@@ -61,7 +62,7 @@ class Operation(NamedTuple, Generic[Body, Result]):
     @property
     def reads(self) -> bool:
         """Whether the call changes nothing on the stack."""
-        return self.method == "GET" or self.name == "previewOccurrences"
+        return self.method == "GET" or self.name in {"previewOccurrences", "previewCalendar"}
 
     @property
     def is_about_one(self) -> bool:

@@ -7,6 +7,13 @@ answers are RFC 3339 in UTC. A newer stack may answer with more fields.
 from typing import Any, Final
 
 from sweephand_client.http.operation import Operation, Page
+from sweephand_client.openapi.calendars import (
+    CalendarBriefResponse,
+    CalendarDays,
+    CalendarPreview,
+    CalendarRequest,
+    CalendarResponse,
+)
 from sweephand_client.openapi.job_answers import (
     BackfillResponse,
     BulkWriteResponse,
@@ -20,13 +27,18 @@ from sweephand_client.openapi.job_answers import (
     TriggerResponse,
     WholeJobResponse,
 )
+from sweephand_client.openapi.policies import (
+    PolicyKeyResponse,
+    PolicyRequest,
+    PolicyResponse,
+    WholePolicyResponse,
+)
 from sweephand_client.openapi.requests import (
     AuditRequest,
     BackfillRequest,
     BulkPauseRequest,
     BulkResumeRequest,
     BulkWriteRequest,
-    CalendarRequest,
     CompletionRequest,
     FailureRequest,
     FilterRequest,
@@ -36,7 +48,6 @@ from sweephand_client.openapi.requests import (
     KeyRotation,
     NamespaceRequest,
     PauseRequest,
-    PolicyRequest,
     PreviewRequest,
     RebuildRequest,
     ResumeRequest,
@@ -54,10 +65,6 @@ from sweephand_client.openapi.run_answers import (
 from sweephand_client.openapi.stack_answers import (
     AdminChangeResponse,
     AuditResponse,
-    CalendarBriefResponse,
-    CalendarDays,
-    CalendarPreview,
-    CalendarResponse,
     HealthResponse,
     KeyResponse,
     MeResponse,
@@ -65,13 +72,10 @@ from sweephand_client.openapi.stack_answers import (
     NamespaceResponse,
     NamespaceSummary,
     NewKeyResponse,
-    PolicyKeyResponse,
-    PolicyResponse,
     PublicKeysResponse,
     RebuildResponse,
     RotatedKeyResponse,
     SecretsResponse,
-    WholePolicyResponse,
 )
 
 PUT_JOB: Final = Operation[JobRequest, JobResponse]("putJob", "PUT", "/v1/namespaces/{namespace}/jobs/{name}")

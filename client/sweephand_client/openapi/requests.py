@@ -302,59 +302,6 @@ class FailureRequest(TypedDict):
     retry: NotRequired[bool | None]
 
 
-class CalendarHolidays(TypedDict):
-    """The holidays of a country, of a part of it, or of a market."""
-
-    country: NotRequired[str | None]
-    market: NotRequired[str | None]
-    subdivision: NotRequired[str | None]
-    categories: NotRequired[list[str] | None]
-
-
-#: An object with these fields.
-CalendarSpan = TypedDict(
-    "CalendarSpan",
-    {
-        "from": str,
-        "to": NotRequired[str],
-        "note": NotRequired[str],
-    },
-)
-
-
-class CalendarRequest(TypedDict):
-    """Which days are closed."""
-
-    weekend: NotRequired[list[Literal["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"]] | None]
-    holidays: NotRequired[list[CalendarHolidays] | None]
-    ics: NotRequired[str | None]
-    closed: NotRequired[list[str | CalendarSpan] | None]
-    open: NotRequired[list[str | CalendarSpan] | None]
-
-
-class PolicyRateRequest(TypedDict):
-    """How many requests may leave within a time."""
-
-    limit: int
-    per: str
-
-
-class PolicyBreakerRequest(TypedDict):
-    """When triggers wait because the consumer is out of order."""
-
-    failures: int
-    probeAfter: str
-
-
-class PolicyRequest(TypedDict):
-    """The limits that the triggers of all jobs of a policy share."""
-
-    maxConcurrent: NotRequired[int | None]
-    rate: NotRequired[PolicyRateRequest | None]
-    by: NotRequired[str | None]
-    breaker: NotRequired[PolicyBreakerRequest | None]
-
-
 class NamespaceLimitsRequest(TypedDict):
     """The limits of a namespace."""
 

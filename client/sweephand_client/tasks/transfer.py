@@ -17,8 +17,8 @@ from sweephand_client.http.errors import (
     RefusedError,
 )
 from sweephand_client.openapi.job_answers import JobResponse, OccurrenceResponse
-from sweephand_client.openapi.requests import NamespaceRequest, PolicyRequest, PreviewRequest
-from sweephand_client.openapi.stack_answers import PolicyResponse
+from sweephand_client.openapi.policies import PolicyRequest, PolicyResponse
+from sweephand_client.openapi.requests import NamespaceRequest, PreviewRequest
 from sweephand_client.tasks.job_fields import written_fields
 from sweephand_client.tasks.placing import Placed, instant, place, repeats_by_days, rfc3339
 from sweephand_client.tasks.writing import (

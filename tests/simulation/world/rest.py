@@ -24,11 +24,11 @@ from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 from sweephand.jobs.forecast import Forecaster
 from sweephand.jobs.read import Filter
+from sweephand.model.calendar import CalendarMessage
 from sweephand.model.counters import Stats, no_stats
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, parse_run_name
 from sweephand.model.trigger import (
-    CalendarMessage,
     DeadlineMessage,
     NotifyMessage,
     RangeMessage,

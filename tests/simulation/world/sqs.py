@@ -15,7 +15,8 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.errors import NewerError, PoisonError
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS, Instant
-from sweephand.model.trigger import BundleMessage, CalendarMessage, Message, RangeMessage, Readable
+from sweephand.model.calendar import CalendarMessage
+from sweephand.model.trigger import BundleMessage, Message, RangeMessage, Readable
 from sweephand.model.watch import WatchMessage
 from sweephand.model.wire import VERSION, decode, encode
 from sweephand.runs.received import Received

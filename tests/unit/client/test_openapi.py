@@ -100,5 +100,6 @@ def test_a_job_is_written_twice_only_if_the_second_write_is_refused(
 
 def test_only_reads_change_nothing() -> None:
     assert {each.name for each in OPERATIONS.values() if each.reads and each.method != "GET"} == {
-        "previewOccurrences"
+        "previewOccurrences",
+        "previewCalendar",
     }

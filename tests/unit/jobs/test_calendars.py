@@ -11,8 +11,7 @@ from sweephand.base.errors import ConflictError, InvalidError, NotFoundError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, Instant
 from sweephand.base.timing import API_LIMIT_MS
 from sweephand.jobs.calendar_fields import closed_days_of
-from sweephand.model.calendar import CalendarKey, ResolvedDays
-from sweephand.model.trigger import CalendarMessage
+from sweephand.model.calendar import CalendarKey, CalendarMessage, ResolvedDays
 
 KEY = CalendarKey("ns", "works")
 #: NOON is of Saturday 21 November 2026.

@@ -14,7 +14,7 @@ import pytest
 from sweephand.base.instants import Instant, from_datetime
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
-from sweephand_client.openapi.requests import PolicyRequest
+from sweephand_client.openapi.policies import PolicyRequest
 from sweephand_engine.rehearsal.consumer import Answered, Consumer
 from sweephand_engine.rehearsal.play import Play
 from sweephand_engine.rehearsal.runs import JobPlay

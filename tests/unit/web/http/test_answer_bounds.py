@@ -51,6 +51,10 @@ def bad_requests() -> Iterator[Bad]:
     yield Bad(
         "a namespace of 1 MB for a key", "POST", "/v1/keys", {"namespace": long("/"), "role": long('"')}
     )
+    dates = [long("9", 2), *many()]
+    calendar = {"weekend": dates, "holidays": [many()] * 10, "closed": dates, "open": [many()], **many()}
+    yield Bad("a calendar", "PUT", f"{NAMESPACE}/calendars/c", calendar)
+    yield Bad("500 dates of 1 KB", "PUT", f"{NAMESPACE}/calendars/c", {"closed": ["9" * 1_000] * 500})
     yield Bad("a policy", "PUT", f"{NAMESPACE}/policies/p", {"rate": many(), **many()})
     headers = {"limits": many(), "defaultTarget": {**TARGET, "headers": many()}, "defaultRetry": many()}
     yield Bad("settings", "PUT", NAMESPACE, headers)

@@ -12,6 +12,7 @@ from sweephand.web.operations import OPERATIONS
 from sweephand.web.routes import console as assets
 
 JOB_URL = "/v1/namespaces/ns/jobs/job"
+CALENDAR_URL = "/v1/namespaces/ns/calendars/fr"
 POLICY_URL = "/v1/namespaces/ns/policies/mailer"
 SECRETS_URL = "/v1/namespaces/ns/signing-secrets"
 KEYS_URL = "/v1/namespaces/ns/signing-keys"
@@ -52,6 +53,12 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", f"{JOB_URL}/batches", None, (200, 200, 200)),
     ("GET", f"{JOB_URL}/batches/1", None, (404, 404, 404)),
     ("POST", "/v1/namespaces/ns/redrive", {"prefix": "j"}, (403, 200, 200)),
+    ("PUT", CALENDAR_URL, {"weekend": ["SUN"]}, (403, 201, 201)),
+    ("GET", CALENDAR_URL, None, (404, 404, 404)),
+    ("POST", f"{CALENDAR_URL}/preview", {"weekend": ["SUN"]}, (200, 200, 200)),
+    ("GET", f"{CALENDAR_URL}/days", None, (404, 404, 404)),
+    ("DELETE", CALENDAR_URL, None, (403, 404, 404)),
+    ("GET", "/v1/namespaces/ns/calendars", None, (200, 200, 200)),
     ("PUT", POLICY_URL, {"maxConcurrent": 5}, (403, 409, 409)),
     ("GET", POLICY_URL, None, (404, 404, 404)),
     ("POST", f"{POLICY_URL}/pause", {"reason": "x"}, (403, 409, 409)),

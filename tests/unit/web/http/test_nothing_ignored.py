@@ -23,7 +23,7 @@ RUN = "1795262410000-0"
 
 def url_of(operation: Operation) -> str:
     values = {"namespace": "ns", "name": "job", "policy": "mailer", "secret": "token", "id": "abc"}
-    values |= {"runId": RUN, "batchId": RUN[:-2], "asset": "app.0.js"}
+    values |= {"calendar": "fr", "runId": RUN, "batchId": RUN[:-2], "asset": "app.0.js"}
     return operation.path.format(**values)
 
 
@@ -64,6 +64,7 @@ def test_an_operation_that_knows_no_preconditions_refuses_their_headers(
     client = Client(world)
     client.put()
     client.send("PUT", "/v1/namespaces/ns", {"limits": {}})
+    client.send("PUT", "/v1/namespaces/ns/calendars/fr", {})
     example = next(iter(operation.accepts.examples.values())) if operation.accepts else None
     answer = client.send(operation.method, url_of(operation), example, headers={header: value})
     if header in operation.headers:

@@ -138,6 +138,7 @@ def test_each_example_of_a_call_is_one_that_the_api_takes(operation: Operation) 
         world.counts_deliveries = True
         client = Client(world)
         client.send("PUT", "/v1/namespaces/demo/policies/mailer", {"maxConcurrent": 3})
+        client.send("PUT", "/v1/namespaces/demo/calendars/fr", {})
         client.send("PUT", "/v1/namespaces/demo/secrets/api-token", {"value": "x"})
         client.send("POST", "/v1/namespaces/demo/signing-keys")
         client.world.leases.beat(Heartbeat(client.world.clock.now()))

@@ -128,7 +128,14 @@ def texts(schema: Any, path: str = "") -> list[tuple[str, Any]]:
 
 
 #: Texts for people, which may be empty and hold any character.
-FREE = ("description", "reason", "labels/", "HttpTarget/properties/headers")
+FREE = (
+    "description",
+    "reason",
+    "labels/",
+    "HttpTarget/properties/headers",
+    "properties/ics",
+    "properties/note",
+)
 
 
 def test_every_text_field_of_a_request_has_a_pattern_a_format_or_a_list_of_values() -> None:

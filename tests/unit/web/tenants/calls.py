@@ -39,6 +39,7 @@ class Names:
     namespace: str
     jobs: Mapping[str, str]
     runs: Mapping[str, str]
+    calendar: str
     policy: str
     secret: str
     batch: str
@@ -66,7 +67,7 @@ class Call:
     @property
     def is_read(self) -> bool:
         """Whether the call changes nothing."""
-        return self.method == "GET" or self.name == "previewOccurrences"
+        return self.method == "GET" or self.name in {"previewOccurrences", "previewCalendar"}
 
     def url(self, names: Names, query: str = "") -> str:
         """The URL of the call about these things. A query is added to the one that the call needs."""
@@ -75,6 +76,7 @@ class Call:
             namespace=names.namespace,
             name=names.jobs[job],
             runId=names.runs.get(job, ""),
+            calendar=names.calendar,
             policy=names.policy,
             secret=names.secret,
             batchId=names.batch,

@@ -176,6 +176,8 @@ class Town:
             for number in range(2):
                 gate = GateName(PolicyKey(namespace, f"{namespace}-{name}"), 0, f"job:{mark}-{number}")
                 self.client.world.gates.enlist(WaitingGate(gate, guard_id(number, mark)))
+        for name in ("shop", "spare"):
+            admin("PUT", f"/calendars/{namespace}-{name}", {"closed": [{"from": "2026-12-24", "note": mark}]})
         for name, fields in _definitions(namespace).items():
             admin("PUT", f"/jobs/{jobs[name]}", {**_common(namespace), **fields})
         admin("POST", f"/jobs/{jobs['steady']}/pause", {"reason": mark})
@@ -196,6 +198,7 @@ class Town:
                 namespace=namespace,
                 jobs=jobs,
                 runs=runs,
+                calendar=f"{namespace}-spare",
                 policy=f"{namespace}-mailer",
                 secret=f"{namespace}-token",
                 batch=admin("GET", f"/jobs/{jobs['batched']}/batches")["items"][-1]["id"],
@@ -229,6 +232,7 @@ def absent(names: Names) -> Names:
     return replace(
         names,
         jobs=dict.fromkeys(names.jobs, missing),
+        calendar=f"{names.calendar}-absent",
         policy=f"{names.policy}-absent",
         secret=f"{names.secret}-absent",
         key_id="absent",

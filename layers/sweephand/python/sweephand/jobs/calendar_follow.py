@@ -8,9 +8,8 @@ from sweephand.base.concurrency import Concurrently
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.draft import draft_follow
-from sweephand.model.calendar import Calendar, CalendarKey
+from sweephand.model.calendar import Calendar, CalendarMessage
 from sweephand.model.job import Job, JobKey
-from sweephand.model.trigger import CalendarMessage
 from sweephand.ports.calendars import CalendarStore
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import JobStore
@@ -47,7 +46,7 @@ class CalendarFollower:
 
         StoreError: the message must come again.
         """
-        calendar = self._calendars.get(CalendarKey(message.namespace, message.name))
+        calendar = self._calendars.get(message.key)
         if calendar is None:
             return
         page = self._jobs.page(message.namespace, "", message.after, _PAGE_MAX)

@@ -16,12 +16,11 @@ from sweephand.base.errors import (
 from sweephand.base.instants import Instant
 from sweephand.base.timing import API_LIMIT_MS
 from sweephand.jobs.preconditions import check_revision, check_time_limit
-from sweephand.model.calendar import Calendar, CalendarContent, CalendarKey, ResolvedDays
+from sweephand.model.calendar import Calendar, CalendarContent, CalendarKey, CalendarMessage, ResolvedDays
 from sweephand.model.change import AdminChange, AdminVerb, changes_between
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job
 from sweephand.model.page import Page
-from sweephand.model.trigger import CalendarMessage
 from sweephand.ports.calendars import CalendarStore
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import JobStore

@@ -54,3 +54,23 @@ class CalendarContent(NamedTuple):
     version: str
     written: Mapping[str, Any]
     reasons: Mapping[str, str]
+
+
+class CalendarMessage(NamedTuple):
+    """The order to have the jobs of a namespace follow a calendar of that name, after the job `after`.
+
+    It `is_last` if every job has been stored by then that was written with the former days. `faults` is as in
+    other messages.
+    """
+
+    namespace: str
+    name: str
+    not_before: Instant
+    after: str = ""
+    is_last: bool = False
+    faults: int = 0
+
+    @property
+    def key(self) -> CalendarKey:
+        """The calendar."""
+        return CalendarKey(self.namespace, self.name)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from sweephand.base.instants import Instant
+from sweephand.model.calendar import CalendarMessage
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import LANE_DEFAULT, Lane, PermitName, PolicyKey, Priority
@@ -329,30 +330,10 @@ def batch_end_id(trigger: Trigger) -> str:
     return f"{trigger.uid}-{batch_id(trigger.due_at, trigger.demand)}-batch-end"
 
 
-class CalendarMessage(NamedTuple):
-    """The order to have the jobs of a namespace follow a calendar of that name, after the job `after`.
+#: The messages about one trigger or many.
+_OfTriggers: TypeAlias = TriggerMessage | RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage
 
-    It `is_last` if every job has been stored by then that was written with the former days. `faults` is as in
-    other messages.
-    """
-
-    namespace: str
-    name: str
-    not_before: Instant
-    after: str = ""
-    is_last: bool = False
-    faults: int = 0
-
-
-Message: TypeAlias = (
-    TriggerMessage
-    | RangeMessage
-    | DeadlineMessage
-    | FailureMessage
-    | NotifyMessage
-    | WatchMessage
-    | CalendarMessage
-)
+Message: TypeAlias = _OfTriggers | WatchMessage | CalendarMessage
 
 
 class BundleMessage(NamedTuple):
@@ -387,10 +368,9 @@ def namespace_of(message: Readable) -> str:
     """The namespace of the job, or of all jobs, of a message; or that of its calendar."""
     if isinstance(message, BundleMessage):
         return message.triggers[0].trigger.key.namespace
-    if isinstance(message, CalendarMessage):
-        return message.namespace
-    key = message.key if isinstance(message, RangeMessage | WatchMessage) else message.trigger.key
-    return key.namespace
+    if isinstance(message, RangeMessage | WatchMessage | CalendarMessage):
+        return message.key.namespace
+    return message.trigger.key.namespace
 
 
 class NewerMessage(NamedTuple):

@@ -7,12 +7,12 @@ from typing import Any, Final, NamedTuple, TypeVar
 from sweephand.base.errors import FormError, NewerError, PoisonError
 from sweephand.base.instants import Instant
 from sweephand.base.layouts import NAME, SENTENCE, TRUTH, WHOLE, Field, Layout, Part
+from sweephand.model.calendar import CalendarMessage
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import LANE_DEFAULT, Lane
 from sweephand.model.trigger import (
     BatchPlace,
     BundleMessage,
-    CalendarMessage,
     DeadLetter,
     DeadlineMessage,
     FailureMessage,

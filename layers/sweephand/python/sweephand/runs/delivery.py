@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS
+from sweephand.model.calendar import CalendarMessage
 from sweephand.model.job import Job, JobKey, Revision, RevisionName
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.revisions import (
@@ -19,7 +20,6 @@ from sweephand.model.revisions import (
 from sweephand.model.run import Run
 from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.trigger import (
-    CalendarMessage,
     DeadlineMessage,
     FailureMessage,
     HasRevision,

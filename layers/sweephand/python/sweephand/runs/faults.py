@@ -7,9 +7,9 @@ from sweephand.base.errors import PoisonError, StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import NEWER_MS, QUEUE_DELAY_MAX_MS
 from sweephand.model.batch_mark import mark_of, mark_of_trigger
+from sweephand.model.calendar import CalendarMessage
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.trigger import (
-    CalendarMessage,
     DeadLetter,
     DeadlineMessage,
     Message,

@@ -8,8 +8,8 @@ from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import EARLY_WAIT_MAX_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.jobs.pause import Pauser
+from sweephand.model.calendar import CalendarMessage
 from sweephand.model.trigger import (
-    CalendarMessage,
     DeadlineMessage,
     FailureMessage,
     NotifyMessage,

@@ -17,11 +17,11 @@ from sweephand.base.timing import (
     QUEUE_DELAY_MAX_MS,
     SETTLING_MS,
 )
+from sweephand.model.calendar import CalendarMessage
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.trigger import (
     BundleMessage,
-    CalendarMessage,
     LineWait,
     Message,
     NewerMessage,

@@ -27,6 +27,7 @@ from sweephand.web.http.operation import (
     requires_absence,
 )
 from sweephand.web.schemas.calendars import (
+    DATE,
     CalendarDay,
     CalendarDays,
     CalendarPage,
@@ -94,7 +95,7 @@ def _read_day(text: str) -> int:
     return day_number(day)
 
 
-Day = Annotated[int, from_text(_read_day), WithJsonSchema({"type": "string", "format": "date"})]
+Day = Annotated[int, from_text(_read_day), WithJsonSchema(DATE)]
 
 
 class DaysQuery(QueryParameters):

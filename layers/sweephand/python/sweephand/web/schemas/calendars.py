@@ -13,20 +13,24 @@ from sweephand.model.calendar import Calendar
 from sweephand.web.schemas.formats import NextCursor, Time, about
 from sweephand.web.schemas.shapes import RequestBody, needs_one_of
 
-_DATE: Final = {"type": "string", "format": "date", "minLength": 10, "maxLength": 10}
+#: A date such as 2027-12-24.
+DATE: Final = {"type": "string", "format": "date", "minLength": 10, "maxLength": 10}
+_LAST: Final = "The last day, at most 366 days after the first; the first day by default."
+_NOTE: Final = {"type": "string", "maxLength": NOTE_LENGTH_MAX, "description": "Why, for people."}
 _SPANS: Final = {
     "type": "array",
     "maxItems": CALENDAR_DATES_MAX,
     "items": {
         "oneOf": [
-            _DATE,
+            DATE,
             {
                 "title": "CalendarSpan",
                 "type": "object",
+                "description": "Days in a row.",
                 "properties": {
-                    "from": _DATE,
-                    "to": _DATE,
-                    "note": {"type": "string", "maxLength": NOTE_LENGTH_MAX},
+                    "from": {**DATE, "description": "The first day."},
+                    "to": {**DATE, "description": _LAST},
+                    "note": _NOTE,
                 },
                 "required": ["from"],
                 "additionalProperties": False,

@@ -44,6 +44,7 @@ _ASKED_FOR: Final = "(?:manual|backfill|chained)"
 PATH: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "namespace": (NAME_SCHEMA, "The namespace. The caller must be one of this namespace."),
     "name": (NAME_SCHEMA, "The job's name."),
+    "calendar": (NAME_SCHEMA, "The calendar's name."),
     "policy": (NAME_SCHEMA, "The policy's name."),
     "secret": (NAME_SCHEMA, "The secret's name."),
     "runId": (
