@@ -82,7 +82,7 @@ def _show_plan(output: Output, steps: list[Step]) -> None:
         if not step.is_change:
             continue
         suffix = "" if step.pausing is None else f" ({step.pausing})"
-        output.text(f"{_MARKS[step.kind]} {step.name}{suffix}")
+        output.text(f"{_MARKS[step.kind]} {step.what}{suffix}")
         for each in step.fields:
             if each.before is not None:
                 output.text(f"    - {each.name}: {exact_json.write(each.before)}")
@@ -105,9 +105,9 @@ def _show_plan(output: Output, steps: list[Step]) -> None:
 
 def _show_done(output: Output, done: Done) -> None:
     if done.problem is None:
-        output.text(f"{done.step.name} {_verb(done.step)}")
+        output.text(f"{done.step.what} {_verb(done.step)}")
     else:
-        output.text(f"{done.step.name} refused: {done.problem}")
+        output.text(f"{done.step.what} refused: {done.problem}")
 
 
 def _verb(step: Step) -> str:
@@ -118,9 +118,12 @@ def _verb(step: Step) -> str:
 
 def _step_value(step: Step) -> dict[str, Any]:
     fields = [{"name": each.name, "before": each.before, "after": each.after} for each in step.fields]
-    return {"name": step.name, "kind": step.kind, "pausing": step.pausing, "fields": fields}
+    value = {"name": step.name, "kind": step.kind, "pausing": step.pausing, "fields": fields}
+    return value if step.calendar is None else {**value, "calendar": True}
 
 
 def _done_value(done: Done) -> dict[str, Any]:
     value: dict[str, Any] = {"name": done.step.name, "did": "refused" if done.problem else _verb(done.step)}
+    if done.step.calendar is not None:
+        value["calendar"] = True
     return value | ({"problem": problem_value(done.problem)} if done.problem else {})

@@ -5,14 +5,14 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast
 
 import typer
 
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
 from sweephand_client.openapi.policies import PolicyBreakerRequest, PolicyRateRequest
-from sweephand_client.openapi.requests import BatchRequest
+from sweephand_client.openapi.requests import BatchRequest, JobCalendar
 
 #: The argument of each command about one job.
 JobName = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
@@ -130,6 +130,13 @@ def read_batch(text: str) -> BatchRequest:
     if found[2] is not None:
         batch["window"] = found[2]
     return batch
+
+
+def read_calendar(text: str) -> JobCalendar:
+    """The calendar of an option `NAME/OTHERWISE` or `NAME`. The API knows the values of both."""
+    name, separator, otherwise = text.partition("/")
+    calendar: JobCalendar = {"name": name}
+    return cast("JobCalendar", {**calendar, "otherwise": otherwise}) if separator else calendar
 
 
 def read_labels(texts: Iterable[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from sweephand_client.commands.inputs import (
     JobName,
     confirm,
     read_batch,
+    read_calendar,
     read_json,
     read_labels,
     read_object,
@@ -53,6 +54,13 @@ def schedule_job(
         str | None,
         typer.Option(help="Many triggers each time, over a window: 50000/1h.", metavar="COUNT[/WINDOW]"),
     ] = None,
+    calendar: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[/OTHERWISE]",
+            help="The calendar on whose open days it fires. On others it is skipped, or: fr/previous.",
+        ),
+    ] = None,
     policy: Annotated[str | None, typer.Option(help="The flow policy that limits its deliveries.")] = None,
     priority: Annotated[
         str | None, typer.Option(help="high, normal or low: which triggers go first.")
@@ -79,6 +87,8 @@ def schedule_job(
         job["schedule"] = read_schedule(schedule)
     if batch is not None:
         job["batch"] = read_batch(batch)
+    if calendar is not None:
+        job["calendar"] = read_calendar(calendar)
     if data is not None:
         job["data"] = read_json(data, "--data")
     if label:

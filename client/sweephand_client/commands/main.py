@@ -9,6 +9,7 @@ from sweephand_client.commands import (
     access,
     apply,
     batch,
+    calendar,
     crontab,
     deploy,
     dev,
@@ -37,6 +38,7 @@ app.add_typer(job.app, name="job")
 app.add_typer(run.app, name="run")
 app.add_typer(batch.app, name="batch")
 app.add_typer(flow.schedules, name="schedule")
+app.add_typer(calendar.app, name="calendar")
 app.add_typer(flow.policies, name="policy")
 app.add_typer(flow.namespaces, name="namespace")
 app.add_typer(access.keys, name="key")

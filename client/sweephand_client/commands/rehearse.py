@@ -42,7 +42,10 @@ def rehearse(
     ] = None,
     seed: Annotated[int, typer.Option(help="Another number makes another chance.")] = 0,
     policies: Annotated[
-        bool, typer.Option("--policies", help="Take policies and settings of the namespace from the stack.")
+        bool,
+        typer.Option(
+            "--policies", help="Take policies, calendars and settings of the namespace from the stack."
+        ),
     ] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown for a pull request.")] = False,
 ) -> None:

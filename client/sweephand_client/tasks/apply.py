@@ -13,7 +13,8 @@ from itertools import chain
 from typing import Any, Final, Literal
 
 from sweephand_client.api.client import Client
-from sweephand_client.http.errors import InputError, NotFoundError, Problem
+from sweephand_client.http.errors import InputError, InvalidError, NotFoundError, Problem
+from sweephand_client.openapi.calendars import CalendarRequest
 from sweephand_client.openapi.job_answers import WholeJobResponse
 from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
@@ -33,6 +34,9 @@ Pausing = Literal["pause", "resume"]
 #: How many jobs are read or deleted at the same time.
 _AT_ONCE: Final = 8
 
+#: Until when a calendar knows its days.
+_KNOWN: Final = "knownUntil"
+
 #: The kind of the problem of a job that was not deleted because another one was refused.
 HELD_BACK: Final = "held-back"
 
@@ -50,6 +54,8 @@ class FieldChange:
 class Step:
     """What becomes of one job. `declared` is None if the job is deleted; `rev` is the one that was read.
 
+    With `calendar`, the step writes the calendar of that name instead.
+
     `incomplete` is the revision of a job that an interrupted creation left. It is removed first.
     `updated_at` is when the job that was read got its definition.
     """
@@ -62,6 +68,12 @@ class Step:
     rev: str | None = None
     incomplete: str | None = None
     updated_at: str | None = None
+    calendar: CalendarRequest | None = None
+
+    @property
+    def what(self) -> str:
+        """The job or the calendar, for people."""
+        return self.name if self.calendar is None else f"calendar {self.name}"
 
     @property
     def is_change(self) -> bool:
@@ -85,10 +97,10 @@ def plan(
     prunes: bool = False,
     seen: Callable[[], None] = lambda: None,
 ) -> list[Step]:
-    """The steps that make the namespace what the file declares, by name. `seen` is called for each job read.
+    """The steps that make the namespace what the file declares: calendars and then jobs, each by name.
 
-    With `prunes`, each job is deleted that the file owns and does not declare. Raises InputError if the file
-    does not mark what it owns.
+    `seen` is called for each job read. With `prunes`, each job is deleted that the file owns and does not
+    declare. Raises InputError if the file does not mark what it owns, and for a calendar that is wrong.
     """
     if prunes and not file.owns:
         raise InputError("To prune, the file must mark what it owns. Give it labels: or prefix: at the top.")
@@ -105,23 +117,50 @@ def plan(
         kept = {each.name for each in file.jobs}
         owned = client.jobs.list(namespace, prefix=file.prefix, labels=file.labels)
         steps += [Step("delete", each["name"], rev=each["rev"]) for each in owned if each["name"] not in kept]
-    return sorted(steps, key=lambda each: each.name)
+    calendars = [_calendar(client, namespace, *each) for each in sorted(file.calendars.items())]
+    return calendars + sorted(steps, key=lambda each: each.name)
+
+
+def _calendar(client: Client, namespace: str, name: str, declared: CalendarRequest) -> Step:
+    """The step of a calendar. A newer stack may know other holidays, so its days are compared too."""
+    try:
+        preview = client.calendars.preview(namespace, name, declared)
+    except InvalidError as error:
+        raise InputError(f"The calendar {name} cannot be used. {error.problem}") from None
+    wanted = {field: each for field, each in declared.items() if each is not None}
+    try:
+        stored: Mapping[str, Any] = client.calendars.get(namespace, name)
+    except NotFoundError:
+        fields = tuple(FieldChange(field, None, each) for field, each in sorted(wanted.items()))
+        return Step("create", name, fields=fields, calendar=declared)
+    before = {field: stored[field] for field in (*CalendarRequest.__annotations__, _KNOWN) if field in stored}
+    after = wanted | ({_KNOWN: preview[_KNOWN]} if _KNOWN in preview else {})
+    fields = tuple(
+        FieldChange(field, before.get(field), after.get(field)) for field in differing_fields(before, after)
+    )
+    if preview["changes"]:
+        fields += (FieldChange("days", None, preview["changes"]),)
+    return Step("change" if fields else "same", name, fields=fields, calendar=declared)
 
 
 def carry_out(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
     """Carry out the steps, and tell of each that changes something when it is over.
 
-    Jobs are paused before they are written, and resumed afterwards. Jobs are deleted last, and only if
-    nothing was refused: a file that is wrong must not delete. A job that was changed since it was read is not
-    deleted. A refused step does not stop the others.
+    Calendars are written first, since jobs may name them. Jobs are paused before they are written, and
+    resumed afterwards. Jobs are deleted last, and only if nothing was refused: a file that is wrong must not
+    delete. A job that was changed since it was read is not deleted. A refused step does not stop the others.
     """
     steps = [each for each in steps if each.is_change]
     refused = False
     first, deletions = (
-        [each for each in steps if each.kind != "delete"],
+        [each for each in steps if each.kind != "delete" and each.calendar is None],
         [each for each in steps if each.kind == "delete"],
     )
-    for done in chain(_one_by_one(client, namespace, first), _in_bulk(client, namespace, first)):
+    for done in chain(
+        _calendars(client, namespace, steps),
+        _one_by_one(client, namespace, first),
+        _in_bulk(client, namespace, first),
+    ):
         refused |= done.problem is not None
         yield done
     if refused:
@@ -134,6 +173,14 @@ def carry_out(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator
 
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         yield from threads.map(delete, deletions)
+
+
+def _calendars(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
+    """The steps that write a calendar."""
+    for step in steps:
+        if step.calendar is not None:
+            put = partial(client.calendars.put, namespace, step.name, step.calendar)
+            yield Done(step, attempt(put))
 
 
 def _one_by_one(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:

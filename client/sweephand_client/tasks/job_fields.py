@@ -11,7 +11,7 @@ from sweephand_client.openapi.requests import JobRequest
 SET_BY_SWEEPHAND: Final = get_type_hints(WholeJobResponse).keys() - get_type_hints(JobRequest).keys()
 
 #: The objects in which the API takes a field of null as left out.
-_KNOWN_OBJECTS: Final = ("target", "onComplete", "onAlert", "retry", "dst", "catchup", "batch")
+_KNOWN_OBJECTS: Final = ("target", "onComplete", "onAlert", "retry", "dst", "catchup", "batch", "calendar")
 
 _DEFAULT_TARGET: Final = {"type": "default"}
 

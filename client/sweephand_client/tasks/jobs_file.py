@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
+from sweephand_client.openapi.calendars import CalendarRequest
 from sweephand_client.openapi.requests import JobRequest
 from sweephand_client.tasks.exact_yaml import VALUES_MAX, Places, parsed, printable, yaml_text
 
@@ -43,6 +44,11 @@ _OF_FILE: Final = {
         "give an object with fields of jobs",
         "Fields of each job that does not have them.",
     ),
+    "calendars": _Own(
+        ("object", "null"),
+        "give an object with a calendar at each name",
+        "Calendars by their names, with the fields of the API. They are written before the jobs.",
+    ),
     "jobs": _Own(("array",), "give a list", "The jobs, each with its name and the fields of the API."),
 }
 _PAUSED: Final = _Own(
@@ -68,13 +74,14 @@ class DeclaredJob:
 class JobsFile:
     """What a file declares. `labels` and `prefix` mark the jobs that the file owns.
 
-    Every job of the file has these labels, and its name begins with the prefix.
+    Every job of the file has these labels, and its name begins with the prefix. The file owns no calendar.
     """
 
     jobs: tuple[DeclaredJob, ...]
     namespace: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     prefix: str = ""
+    calendars: Mapping[str, CalendarRequest] = field(default_factory=dict)
 
     @property
     def owns(self) -> bool:
@@ -96,6 +103,13 @@ def read_jobs_file(text: str) -> JobsFile:
     labels, defaults = value.get("labels") or {}, value.get("defaults") or {}
     if isinstance(labels, dict) and not all(isinstance(each, str) for each in labels.values()):
         wrong.append(f"/labels: {_OF_FILE['labels'].rule}")
+    calendars = value.get("calendars") or {}
+    if isinstance(calendars, dict):
+        wrong += [
+            f"/calendars/{name}: give an object with the fields of a calendar"
+            for name, each in calendars.items()
+            if not isinstance(each, dict)
+        ]
     if isinstance(defaults, dict) and "name" in defaults:
         wrong.append("/defaults/name: give each job a name of its own")
     if not wrong:
@@ -108,7 +122,7 @@ def read_jobs_file(text: str) -> JobsFile:
             f"  {places.of(pointer)}: {why}" for pointer, _, why in (each.partition(": ") for each in wrong)
         )
         raise InputError("The file cannot be used:\n" + "\n".join(said))
-    return JobsFile(jobs, namespace, labels, prefix)
+    return JobsFile(jobs, namespace, labels, prefix, calendars)
 
 
 class _JobReader:
@@ -177,6 +191,7 @@ def jobs_schema(document: Mapping[str, Any]) -> dict[str, Any]:
         "description": _OF_FILE["defaults"].meaning,
         "anyOf": [with_paused("JobRequest"), {"type": "null"}],
     }
+    fields["calendars"]["additionalProperties"] = {"$ref": "#/components/schemas/CalendarRequest"}
     fields["jobs"]["items"] = with_paused("NamedJobRequest")
     used: dict[str, Any] = {}
     named = _references(fields)

@@ -132,6 +132,9 @@ def _due_first(definition: JobRequest, anchor: str, *, is_moved: bool) -> Placed
     notes = _day_notes(definition, anchor)
     if is_moved:
         notes.append("its time of day may differ, because a clock change moved the only due time known")
+    calendar = definition.get("calendar")
+    if calendar is not None and calendar.get("otherwise") not in (None, "skip"):
+        notes.append("its days may differ, because its calendar may have moved the due time it counts from")
     return Placed(found, tuple(notes))
 
 

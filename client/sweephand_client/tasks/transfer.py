@@ -16,6 +16,7 @@ from sweephand_client.http.errors import (
     Problem,
     RefusedError,
 )
+from sweephand_client.openapi.calendars import CalendarRequest
 from sweephand_client.openapi.job_answers import JobResponse, OccurrenceResponse
 from sweephand_client.openapi.policies import PolicyRequest, PolicyResponse
 from sweephand_client.openapi.requests import NamespaceRequest, PreviewRequest
@@ -45,7 +46,7 @@ _BEFORE_ALL: Final = "1970-01-01T00:00:00Z"
 
 _OTHER_OFFSET: Final = "its jitter has another offset here, so its first or last due time may be missing"
 
-Kind = Literal["settings", "policy", "job"]
+Kind = Literal["settings", "calendar", "policy", "job"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Archive:
 
     namespace: str
     settings: NamespaceRequest | None = None
+    calendars: Mapping[str, CalendarRequest] = field(default_factory=dict)
     policies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     jobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -86,7 +88,7 @@ class Imported:
 
 
 def export(client: Client, namespace: str, *, now: dt.datetime, seen: Callable[[], None]) -> Export:
-    """A namespace as lines of JSON: its settings, its policies and its jobs as they were written.
+    """A namespace as lines of JSON: its settings, calendars, policies and jobs as they were written.
 
     Each job has its next and its last due time, from which an import knows when it fires. Jobs that are
     completed are left out. `seen` is called for each job. Raises ForbiddenError for a key that may only read:
@@ -110,6 +112,12 @@ def _lines(
     settings = client.namespaces.get(namespace)
     if "rev" in settings:
         yield _line({"settings": _chosen(settings, NamespaceRequest)})
+    calendars = 0
+    for calendar in client.calendars.list(namespace):
+        name = calendar["name"]
+        calendars += 1
+        definition = _chosen(client.calendars.get(namespace, name), CalendarRequest)
+        yield _line({"calendar": name, "definition": definition})
     policies = 0
     for policy in client.policies.list(namespace):
         policies += 1
@@ -124,7 +132,7 @@ def _lines(
                 else:
                     jobs += 1
                     yield _line(line)
-    yield _line({"end": {"policies": policies, "jobs": jobs}})
+    yield _line({"end": {"calendars": calendars, "policies": policies, "jobs": jobs}})
 
 
 def _policy_line(policy: PolicyResponse) -> dict[str, Any]:
@@ -189,6 +197,7 @@ def read_archive(lines: Iterable[str]) -> Archive:
     """
     settings: NamespaceRequest | None = None
     namespace: str | None = None
+    calendars: dict[str, CalendarRequest] = {}
     policies: dict[str, Mapping[str, Any]] = {}
     jobs: dict[str, Mapping[str, Any]] = {}
     is_whole = False
@@ -200,17 +209,20 @@ def read_archive(lines: Iterable[str]) -> Archive:
                     raise InputError(f"The export has the form {form}. This version reads form {FORM}.")
             case {"settings": dict()}:
                 settings = line["settings"]
+            case {"calendar": str(name), "definition": dict()}:
+                calendars[name] = line["definition"]
             case {"policy": str(name), "definition": dict()}:
                 policies[name] = line
             case {"job": str(name), "definition": dict()}:
                 jobs[name] = line
-            case {"end": {"policies": policy_count, "jobs": job_count}}:
-                is_whole = (policy_count, job_count) == (len(policies), len(jobs))
+            case {"end": dict(counts)}:
+                found = {"calendars": len(calendars), "policies": len(policies), "jobs": len(jobs)}
+                is_whole = counts == found
             case _:
                 raise InputError(f"Line {number} is no line of an export.")
     if namespace is None or not is_whole:
         raise InputError("The export is not whole: its last line is missing, or does not fit. Export again.")
-    return Archive(namespace, settings, policies, jobs)
+    return Archive(namespace, settings, calendars, policies, jobs)
 
 
 def _read_line(number: int, text: str) -> Any:
@@ -242,8 +254,9 @@ class Importer:
         self._replaces = replaces
 
     def run(self) -> Iterator[Imported]:
-        """Write settings, policies and jobs, and tell of each. A refusal does not stop the others."""
+        """Write settings, calendars, policies and jobs. Tell of each; a refusal does not stop the others."""
         yield from self._settings()
+        yield from self._calendars()
         yield from self._policies()
         existing = {} if not self._archive.jobs else self._existing()
         plain: list[_PlainJob] = []
@@ -284,6 +297,18 @@ class Importer:
             return
         put = partial(self._client.namespaces.put, self._namespace, settings)
         yield _imported("settings", self._namespace, put)
+
+    def _calendars(self) -> Iterator[Imported]:
+        calendars = self._client.calendars
+        names = {each["name"] for each in calendars.list(self._namespace)} if self._archive.calendars else ()
+        for name, calendar in self._archive.calendars.items():
+            exists = name in names
+            if exists and _chosen(calendars.get(self._namespace, name), CalendarRequest) == calendar:
+                continue
+            if exists and not self._replaces:
+                yield Imported("calendar", name, "exists", ("it has another definition",))
+                continue
+            yield _imported("calendar", name, partial(calendars.put, self._namespace, name, calendar))
 
     def _policies(self) -> Iterator[Imported]:
         if not self._archive.policies:

@@ -1,7 +1,7 @@
 """Makes stored jobs of a file or of an export: the API of an engine in memory takes them, or refuses them."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NoReturn
 
 from aws_lambda_powertools import Logger
@@ -123,9 +123,9 @@ def admit_file(
 ) -> Admitted:
     """The jobs of a file, as if it was applied at `now` to an empty namespace with those `settings`.
 
-    Without settings, a policy or default target that the file does not have is taken for one without limits.
-    Raises InputError with every problem of the jobs. `place` says where a pointer into a job of that number
-    is.
+    Without settings, a policy or default target that the file does not have is taken for one without limits,
+    and a calendar for one of weekends. Raises InputError with every problem of the jobs. `place` says where a
+    pointer into a job of that number is.
     """
     _check_number(len(declared.jobs))
     stage, notes = _Stage(now, namespace, settings), []
@@ -136,6 +136,7 @@ def admit_file(
     wrong: list[tuple[int, str]] = []
     for done in carry_out(stage.client, namespace, plan(stage.client, namespace, declared)):
         if done.problem is not None:
+            assert done.step.calendar is None, "the plan has checked the calendars"
             number = numbers[done.step.name]
             wrong += ((number, each) for each in _sentences(done.problem, number, place))
     if wrong:
@@ -161,6 +162,15 @@ def _fill_in(client: Client, namespace: str, declared: JobsFile) -> list[str]:
             f"The limits of these policies are not in the file: {', '.join(policies)}. "
             "With --policies they are those of your stack."
         )
+    used = [each["calendar"].get("name") for each in definitions if isinstance(each.get("calendar"), dict)]
+    unknown = sorted({each for each in used if isinstance(each, str)} - declared.calendars.keys())
+    for name in unknown:
+        attempt(lambda name=name: client.calendars.put(namespace, name, {}))  # type: ignore[misc]
+    if unknown:
+        notes.append(
+            f"These calendars are not in the file: {', '.join(unknown)}. Here they close weekends alone. "
+            "With --policies they are those of your stack."
+        )
     settings: NamespaceRequest = {"limits": {}, "defaultTarget": _ANY_TARGET}
     client.namespaces.put(namespace, settings)
     if any(each.get("target") is None for each in definitions):
@@ -171,7 +181,7 @@ def _fill_in(client: Client, namespace: str, declared: JobsFile) -> list[str]:
 def admit_archive(archive: Archive, now: Instant) -> Admitted:
     """The jobs of a namespace, each in its phase at `now`. Raises InputError for what cannot be rehearsed."""
     _check_number(len(archive.jobs))
-    stage = _Stage(now, archive.namespace, Archive(archive.namespace, archive.settings, archive.policies))
+    stage = _Stage(now, archive.namespace, replace(archive, jobs={}))
     stage.put_secrets(each["definition"] for each in archive.jobs.values())
     jobs = Archive(archive.namespace, jobs=archive.jobs)
     notes = [f"Left out: {each}" for each in stage._imported(jobs)]  # noqa: SLF001 - its own module

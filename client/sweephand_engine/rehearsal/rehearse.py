@@ -11,6 +11,7 @@ from typing import Final
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant, from_datetime, to_datetime
 from sweephand.model.job import Job
 from sweephand.schedules import Occurrence
+from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
 from sweephand_client.tasks.exact_yaml import Places
 from sweephand_client.tasks.jobs_file import JobsFile
@@ -116,13 +117,15 @@ def rehearse_namespace(export: Iterable[str], now: dt.datetime, options: Options
 def _read(lines: Iterable[str], jobs_max: int) -> Archive:
     """The archive of an export. Nobody reads more of its lines than are needed."""
     kept: list[str] = []
-    policies = jobs = 0
+    jobs = 0
+    counts = Counter({"calendars": 0, "policies": 0, "jobs": 0})
     for line in lines:
-        policies += line.startswith('{"policy"')
+        counts["calendars"] += line.startswith('{"calendar"')
+        counts["policies"] += line.startswith('{"policy"')
         if line.startswith('{"job"'):
             jobs += 1
             if not jobs_max:
-                kept.append(f'{{"end": {{"policies": {policies}, "jobs": 0}}}}')
+                kept.append(exact_json.write({"end": dict(counts)}))
                 break
             if jobs > jobs_max:
                 refuse_number()

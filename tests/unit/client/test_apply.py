@@ -241,3 +241,75 @@ def test_a_job_that_was_changed_since_it_was_read_is_paused_and_not_written_over
     stored = client.jobs.get("ns", "a")
     assert (stored["schedule"], stored.get("description")) == ("@hourly", "by another writer")
     assert (stored["state"], stored.get("pauseReason")) == ("paused", "tonight")
+
+
+CALENDARS = f"""
+calendars:
+  fr: {{holidays: [{{country: FR}}], weekend: null}}
+jobs:
+  - name: month-end
+    schedule: "0 17 L * *"
+    calendar: {{name: fr, otherwise: previous}}
+    target: {TARGET}
+"""
+
+
+def test_a_calendar_of_a_file_is_written_before_the_jobs_that_name_it(sweephand: CommandLine) -> None:
+    path = sweephand.file("jobs.yaml", CALENDARS)
+    shown = sweephand.ok("apply", "-f", path, "--dry-run").out
+    assert shown.startswith('+ calendar fr\n    + holidays: [{"country":"FR"}]\n+ month-end\n')
+    assert sweephand.ok("calendar", "list", "--json").json == []
+    done = sweephand.ok("apply", "-f", path).out
+    assert done == "calendar fr created\nmonth-end created\n2 created, 0 unchanged\n"
+    sweephand.server.requests.clear()
+    assert sweephand.ok("apply", "-f", path).out == "2 unchanged\n"
+    assert writes(sweephand) == ["POST /v1/namespaces/ns/calendars/fr/preview"]
+
+
+def test_a_dry_run_shows_the_days_that_a_calendar_of_a_file_would_change(sweephand: CommandLine) -> None:
+    sweephand.ok("apply", "-f", sweephand.file("jobs.yaml", CALENDARS))
+    path = sweephand.file("jobs.yaml", CALENDARS.replace("weekend: null", "closed: [2026-12-24]"))
+    assert sweephand.ok("apply", "-f", path, "--dry-run").out == (
+        '~ calendar fr\n    + closed: ["2026-12-24"]\n'
+        '    + days: [{"date":"2026-12-24","isClosed":true,"reason":"closed"}]\n'
+        "1 to change, 1 unchanged\n"
+    )
+    steps = sweephand.ok("apply", "-f", path, "--dry-run", "--json").json["steps"]
+    assert [(each["name"], each["calendar"]) for each in steps] == [("fr", True)]
+    results = sweephand.ok("apply", "-f", path, "--json").json["results"]
+    assert results == [{"name": "fr", "did": "changed", "calendar": True}]
+    assert sweephand.ok("calendar", "get", "fr", "--json").json["closed"] == ["2026-12-24"]
+
+
+def test_holidays_that_a_newer_stack_knows_are_a_change_of_an_unchanged_calendar(
+    sweephand: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = sweephand.file("jobs.yaml", CALENDARS)
+    sweephand.ok("apply", "-f", path)
+    monkeypatch.setattr("sweephand.web.calendar_sources._YEARS_AHEAD", 16)
+    shown = sweephand.ok("apply", "-f", path, "--dry-run").out
+    assert '- knownUntil: "2041-12-31"' in shown
+    assert '+ knownUntil: "2042-12-31"' in shown
+    assert '{"date":"2042-05-01","isClosed":true,"reason":"Labor Day"}' in shown
+    assert sweephand.ok("apply", "-f", path).out == "calendar fr changed\n1 changed, 1 unchanged\n"
+    assert sweephand.ok("calendar", "get", "fr", "--json").json["knownUntil"] == "2042-12-31"
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("fr: {holidays: [{country: FX}]}", "The calendar fr cannot be used. "),
+        ("fr: [2026-12-24]", "/calendars/fr: give an object"),
+        ("[fr]", "/calendars: give an object"),
+    ],
+)
+def test_a_wrong_calendar_of_a_file_is_refused_before_anything_is_written(
+    sweephand: CommandLine, written: str, says: str
+) -> None:
+    path = sweephand.file(
+        "jobs.yaml",
+        f"calendars: {{{written}}}\njobs: []" if ":" in written else f"calendars: {written}\njobs: []",
+    )
+    refused = sweephand.run("apply", "-f", path)
+    assert refused.code == 2
+    assert says in refused.err

@@ -32,6 +32,11 @@ JOBS: Final[dict[str, JobRequest]] = {
     "counted": {"schedule": "@every 10m", "repeats": 3, "target": TARGET},
     "by-hand": {"target": TARGET},
     "limited": {"schedule": "@hourly", "policy": "mail", "target": TARGET},
+    "month-end": {
+        "schedule": "0 17 L * *",
+        "calendar": {"name": "fr", "otherwise": "previous"},
+        "target": TARGET,
+    },
 }
 
 
@@ -62,6 +67,7 @@ def full(client: Client) -> Client:
     )
     client.policies.put("ns", "stopped", {"maxConcurrent": 1})
     client.policies.pause("ns", "stopped", reason="tonight")
+    client.calendars.put("ns", "fr", {"holidays": [{"country": "FR"}], "closed": ["2026-11-30"]})
     for name, job in JOBS.items():
         client.jobs.put("ns", name, job)
     client.jobs.put("ns", "stopped", {"schedule": "* * * * * *", "target": TARGET})
@@ -100,10 +106,11 @@ def test_a_namespace_comes_whole_to_another_stack(full: Client, server: Server, 
         "active",
     )
     assert (held["state"], held.get("pauseReason")) == ("paused", "tonight")
+    assert there.calendars.get("ns", "fr")["closed"] == ["2026-11-30"]
     for name in JOBS:
         assert due(there, name) == due(full, name), name
         old, new = (each.jobs.get("ns", name) for each in (full, there))
-        for field in ("schedule", "timezone", "target", "data", "policy", "retry", "repeats"):
+        for field in ("schedule", "timezone", "target", "data", "policy", "retry", "repeats", "calendar"):
             assert old.get(field) == new.get(field), (name, field)
     stopped = there.jobs.get("ns", "stopped")
     assert (stopped["state"], stopped.get("pauseReason")) == ("paused", "tonight")
@@ -192,6 +199,7 @@ def test_replace_writes_over_what_exists(full: Client, server: Server, other: Se
         "ns", "mail", {"maxConcurrent": 3, "rate": {"limit": 10, "per": "1m"}, "by": "label:tenant"}
     )
     there.policies.pause("ns", "mail")
+    there.calendars.put("ns", "fr", {})
     there.policies.put("ns", "stopped", {"maxConcurrent": 1})
     there.namespaces.put("ns", {"limits": {}})
     lines = exported(full, server.api.world)
@@ -204,6 +212,7 @@ def test_replace_writes_over_what_exists(full: Client, server: Server, other: Se
     states = {each["name"]: each["state"] for each in there.policies.list("ns")}
     assert states == {"mail": "active", "stopped": "paused"}
     assert there.namespaces.get("ns")["limits"] == {"jobs": 50}
+    assert there.calendars.get("ns", "fr")["closed"] == ["2026-11-30"]
 
 
 def test_a_refused_job_stops_no_other(full: Client, server: Server, other: Server) -> None:
@@ -225,7 +234,7 @@ def test_a_key_that_may_write_no_settings_imports_the_rest(
 
     assert found["settings"].problem is not None
     assert found["settings"].problem.status == 403
-    assert {found[kind].outcome for kind in ("policy", "job")} == {"written"}
+    assert {found[kind].outcome for kind in ("calendar", "policy", "job")} == {"written"}
 
 
 def test_jobs_that_are_over_are_left_out_of_an_export_and_told(full: Client, server: Server) -> None:
@@ -282,7 +291,7 @@ def test_the_commands_move_a_namespace_through_a_file(
 
     there = {"SWEEPHAND_URL": other.url, "SWEEPHAND_NAMESPACE": "other"}
     said = sweephand.ok("import", str(path), "-n", "other", **there).out
-    assert said.endswith(f"{len(JOBS) + 4} written\n")
+    assert said.endswith(f"{len(JOBS) + 5} written\n")
     found = sweephand.ok("job", "list", "--json", **there).json
     assert {each["name"] for each in found} == {*JOBS, "stopped"}
     assert "job cron left as it is" in sweephand.ok("import", str(path), "-n", "other", **there).out
@@ -298,7 +307,7 @@ def test_an_import_with_a_refused_job_exits_with_2(
     lines = (
         {"sweephand": 1, "namespace": "new"},
         {"job": "a", "definition": definition, "nextAt": "2027-01-01T00:00:00Z"},
-        {"end": {"policies": 0, "jobs": 1}},
+        {"end": {"calendars": 0, "policies": 0, "jobs": 1}},
     )
 
     ran = sweephand.run("import", "-", "-n", "new", given="\n".join(map(json.dumps, lines)))
