@@ -123,21 +123,25 @@ class Jobs(Calls):
         }
         return self._items(operations.LIST_JOBS, {"namespace": namespace}, query)
 
-    def put_many(self, namespace: str, jobs: Iterable[NamedJobRequest]) -> Iterator[BulkWriteResult]:
+    def put_many(
+        self, namespace: str, jobs: Iterable[NamedJobRequest], *, dry_run: bool = False
+    ) -> Iterator[BulkWriteResult]:
         """Create or replace many jobs, each with its `name`. The result of each, in the order of `jobs`.
 
         Makes a call for each hundred jobs or megabyte. A refused job does not stop the others. A job is sent
         again if the stack had no time for it and did not write it. Raises the error of a call that is refused
         as a whole, or whose answer was lost: `may_have_written` says whether it may have written its jobs.
-        The calls before it have written theirs.
+        The calls before it have written theirs. With `dry_run` nothing is written: the results say what would
+        become of the jobs.
         """
+        options: BulkWriteRequest = {"jobs": [], "dryRun": True} if dry_run else {"jobs": []}
         for chunk in _chunks(jobs):
-            results = self._put_chunk(namespace, {"jobs": chunk})["results"]
+            results = self._put_chunk(namespace, {**options, "jobs": chunk})["results"]
             for _ in range(_ROUNDS_MAX - 1):
                 left = [at for at, each in enumerate(results) if _had_no_time(each)]
                 if not left:
                     break
-                again = self._put_chunk(namespace, {"jobs": [chunk[at] for at in left]})["results"]
+                again = self._put_chunk(namespace, {**options, "jobs": [chunk[at] for at in left]})["results"]
                 for at, result in zip(left, again, strict=True):
                     results[at] = result
             yield from results

@@ -20,6 +20,7 @@ from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
 from sweephand_client.tasks.writing import (
     Write,
     attempt,
+    check_jobs,
     create_paused,
     is_incomplete,
     remove_incomplete,
@@ -35,6 +36,7 @@ _AT_ONCE: Final = 8
 
 #: The kind of the problem of a job that was not deleted because another one was refused.
 HELD_BACK: Final = "held-back"
+_HELD: Final = Problem(409, "", "It was not deleted, because another job was refused.", kind=HELD_BACK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +127,7 @@ def carry_out(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator
         refused |= done.problem is not None
         yield done
     if refused:
-        held = Problem(409, "", "It was not deleted, because another job was refused.", kind=HELD_BACK)
-        yield from (Done(each, held) for each in deletions)
+        yield from (Done(each, _HELD) for each in deletions)
         return
 
     def delete(step: Step) -> Done:
@@ -134,6 +135,21 @@ def carry_out(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator
 
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         yield from threads.map(delete, deletions)
+
+
+def refusals(client: Client, namespace: str, steps: Iterable[Step]) -> list[Done]:
+    """The steps that carry_out() would not do. The stack is asked about each write, and writes nothing."""
+    steps = list(steps)
+    wanted = [each for each in steps if each.kind in ("create", "change")]
+    problems = check_jobs(client, namespace, list(map(_write, wanted)))
+    refused = [Done(*each) for each in zip(wanted, problems, strict=True) if each[1] is not None]
+    held = [each for each in steps if each.kind == "delete"] if refused else []
+    return refused + [Done(each, _HELD) for each in held]
+
+
+def _write(step: Step) -> Write:
+    assert step.declared is not None, "only a declared job is written"
+    return Write(step.name, step.declared.definition, step.rev)
 
 
 def _one_by_one(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
@@ -154,7 +170,7 @@ def _write_and_pause(client: Client, namespace: str, step: Step) -> None:
         client.jobs.pause(namespace, step.name, reason=reason)
     if step.kind == "change":
         # A pause leaves the revision. So the write fails if the job was changed since it was read.
-        write_job(client, namespace, Write(step.name, step.declared.definition, step.rev))
+        write_job(client, namespace, _write(step))
     if step.pausing == "resume":
         client.jobs.resume(namespace, step.name)
 
@@ -165,8 +181,7 @@ def _in_bulk(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[
     for step in steps:
         if step.incomplete is not None:
             remove_incomplete(client, namespace, step.name, step.incomplete)
-    writes = [Write(each.name, each.declared.definition, each.rev) for each in steps if each.declared]
-    for step, problem in zip(steps, write_jobs(client, namespace, writes), strict=True):
+    for step, problem in zip(steps, write_jobs(client, namespace, list(map(_write, steps))), strict=True):
         yield Done(step, problem)
 
 

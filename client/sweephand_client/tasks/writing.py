@@ -20,7 +20,8 @@ from sweephand_client.http.errors import (
     problem_of,
 )
 from sweephand_client.http.operation import changed_nothing
-from sweephand_client.openapi.requests import JobRequest
+from sweephand_client.openapi.job_answers import BulkWriteResult
+from sweephand_client.openapi.requests import JobRequest, NamedJobRequest
 from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
 
 #: The description of a job whose creation was interrupted. Such a job counts as one that does not exist.
@@ -71,6 +72,11 @@ def write_jobs(client: Client, namespace: str, writes: Sequence[Write]) -> Itera
             yield _written_once(client, namespace, write)
 
 
+def check_jobs(client: Client, namespace: str, writes: Sequence[Write]) -> Iterator[Problem | None]:
+    """For each job, in order, the problem for which the stack would not write it, or None. Writes nothing."""
+    return map(_problem_of, client.jobs.put_many(namespace, map(_named, writes), dry_run=True))
+
+
 def write_job(client: Client, namespace: str, write: Write) -> None:
     """Write a job, unless it was changed since it was read: then PreconditionError.
 
@@ -92,18 +98,26 @@ def _in_bulk(
     done = 0
     while done < len(writes):
         left = writes[done:]
-        results = client.jobs.put_many(namespace, ({"name": each.name, **each.definition} for each in left))
+        results = client.jobs.put_many(namespace, map(_named, left))
         try:
             for write, result in zip(left, results, strict=True):
                 done += 1
-                problem = result.get("problem")
-                yield write, None if problem is None else problem_of(result["status"], problem)
+                yield write, _problem_of(result)
         except (UnreachableError, StackFailedError) as error:
             if not error.may_have_written:
                 raise
             unknown = writes[done : done + JOBS_MAX]
             done += len(unknown)
             yield from ((each, Problem(HTTPStatus.SERVICE_UNAVAILABLE, "", str(error))) for each in unknown)
+
+
+def _named(write: Write) -> NamedJobRequest:
+    return {"name": write.name, **write.definition}
+
+
+def _problem_of(result: BulkWriteResult) -> Problem | None:
+    problem = result.get("problem")
+    return None if problem is None else problem_of(result["status"], problem)
 
 
 def _written_once(client: Client, namespace: str, write: Write) -> Problem | None:
