@@ -38,6 +38,10 @@ def apply(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change, and what the stack would refuse.")
     ] = False,
+    reason: Annotated[
+        str | None,
+        typer.Option(help="Why, for the changes of the jobs, such as the subject of the commit."),
+    ] = None,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="With --dry-run: exit 1 if anything would change.")
     ] = False,
@@ -61,7 +65,7 @@ def apply(
         return
     finished: list[Done] = []
     with output.progress("applying", sum(each.is_change for each in steps)) as bar:
-        for done in carry_out(session.client, namespace, steps):
+        for done in carry_out(session.client, namespace, steps, reason=reason):
             bar.step()
             finished.append(done)
             if not output.as_json:

@@ -110,12 +110,14 @@ def plan(
     return sorted(steps, key=lambda each: each.name)
 
 
-def carry_out(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
+def carry_out(
+    client: Client, namespace: str, steps: Iterable[Step], *, reason: str | None = None
+) -> Iterator[Done]:
     """Carry out the steps, and tell of each that changes something when it is over.
 
     Jobs are paused before they are written, and resumed afterwards. Jobs are deleted last, and only if
     nothing was refused: a file that is wrong must not delete. A job that was changed since it was read is not
-    deleted. A refused step does not stop the others.
+    deleted. A refused step does not stop the others. `reason` says why, in the jobs' changes.
     """
     steps = [each for each in steps if each.is_change]
     refused = False
@@ -123,7 +125,9 @@ def carry_out(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator
         [each for each in steps if each.kind != "delete"],
         [each for each in steps if each.kind == "delete"],
     )
-    for done in chain(_one_by_one(client, namespace, first), _in_bulk(client, namespace, first)):
+    for done in chain(
+        _one_by_one(client, namespace, first, reason), _in_bulk(client, namespace, first, reason)
+    ):
         refused |= done.problem is not None
         yield done
     if refused:
@@ -131,7 +135,10 @@ def carry_out(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator
         return
 
     def delete(step: Step) -> Done:
-        return Done(step, attempt(lambda: client.jobs.delete(namespace, step.name, if_match=step.rev)))
+        return Done(
+            step,
+            attempt(lambda: client.jobs.delete(namespace, step.name, if_match=step.rev, reason=reason)),
+        )
 
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         yield from threads.map(delete, deletions)
@@ -152,36 +159,41 @@ def _write(step: Step) -> Write:
     return Write(step.name, step.declared.definition, step.rev)
 
 
-def _one_by_one(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
+def _one_by_one(
+    client: Client, namespace: str, steps: Iterable[Step], write_reason: str | None
+) -> Iterator[Done]:
     """The steps that pause or resume."""
     for step in steps:
         if step.pausing is not None:
-            yield Done(step, attempt(partial(_write_and_pause, client, namespace, step)))
+            yield Done(step, attempt(partial(_write_and_pause, client, namespace, step, write_reason)))
 
 
-def _write_and_pause(client: Client, namespace: str, step: Step) -> None:
+def _write_and_pause(client: Client, namespace: str, step: Step, write_reason: str | None) -> None:
     assert step.declared is not None, "only a declared job is paused or resumed"
     paused = step.declared.paused
     reason = paused if isinstance(paused, str) else None
     if step.kind == "create":
-        create_paused(client, namespace, step.name, step.declared.definition, reason)
+        create_paused(
+            client, namespace, step.name, step.declared.definition, reason, write_reason=write_reason
+        )
         return
     if step.pausing == "pause":
         client.jobs.pause(namespace, step.name, reason=reason)
     if step.kind == "change":
         # A pause leaves the revision. So the write fails if the job was changed since it was read.
-        write_job(client, namespace, _write(step))
+        write_job(client, namespace, _write(step), reason=write_reason)
     if step.pausing == "resume":
         client.jobs.resume(namespace, step.name)
 
 
-def _in_bulk(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
+def _in_bulk(client: Client, namespace: str, steps: Iterable[Step], reason: str | None) -> Iterator[Done]:
     """The steps that only write a job."""
     steps = [each for each in steps if each.pausing is None]
     for step in steps:
         if step.incomplete is not None:
             remove_incomplete(client, namespace, step.name, step.incomplete)
-    for step, problem in zip(steps, write_jobs(client, namespace, list(map(_write, steps))), strict=True):
+    problems = write_jobs(client, namespace, list(map(_write, steps)), reason=reason)
+    for step, problem in zip(steps, problems, strict=True):
         yield Done(step, problem)
 
 

@@ -58,18 +58,20 @@ def attempt(write: Callable[[], object]) -> Problem | None:
     return None
 
 
-def write_jobs(client: Client, namespace: str, writes: Sequence[Write]) -> Iterator[Problem | None]:
+def write_jobs(
+    client: Client, namespace: str, writes: Sequence[Write], *, reason: str | None = None
+) -> Iterator[Problem | None]:
     """Write jobs in bulk. Returns for each, in order, the problem for which it was not written, or None.
 
     It may be unknown whether a call has written a job. Then the job is written again only if it still has the
     revision that was read. Raises UnreachableError and StackFailedError, and a refusal of a whole call.
     """
-    for write, problem in _in_bulk(client, namespace, writes):
+    for write, problem in _in_bulk(client, namespace, writes, reason):
         is_unknown = problem is not None and problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR
         if problem is None or not is_unknown or changed_nothing(problem):
             yield problem
         else:
-            yield _written_once(client, namespace, write)
+            yield _written_once(client, namespace, write, reason)
 
 
 def check_jobs(client: Client, namespace: str, writes: Sequence[Write]) -> Iterator[Problem | None]:
@@ -77,14 +79,19 @@ def check_jobs(client: Client, namespace: str, writes: Sequence[Write]) -> Itera
     return map(_problem_of, client.jobs.put_many(namespace, map(_named, writes), dry_run=True))
 
 
-def write_job(client: Client, namespace: str, write: Write) -> None:
+def write_job(client: Client, namespace: str, write: Write, *, reason: str | None = None) -> None:
     """Write a job, unless it was changed since it was read: then PreconditionError.
 
     A job that has the definition by now is done: a call whose answer was lost has written it.
     """
     try:
         client.jobs.put(
-            namespace, write.name, write.definition, if_match=write.rev, if_absent=write.rev is None
+            namespace,
+            write.name,
+            write.definition,
+            if_match=write.rev,
+            if_absent=write.rev is None,
+            reason=reason,
         )
     except PreconditionError:
         if not _is_stored(client, namespace, write):
@@ -92,13 +99,13 @@ def write_job(client: Client, namespace: str, write: Write) -> None:
 
 
 def _in_bulk(
-    client: Client, namespace: str, writes: Sequence[Write]
+    client: Client, namespace: str, writes: Sequence[Write], reason: str | None
 ) -> Iterator[tuple[Write, Problem | None]]:
     """Each job with its problem. The jobs of a call whose outcome is unknown have a problem of 5xx."""
     done = 0
     while done < len(writes):
         left = writes[done:]
-        results = client.jobs.put_many(namespace, map(_named, left))
+        results = client.jobs.put_many(namespace, map(_named, left), reason=reason)
         try:
             for write, result in zip(left, results, strict=True):
                 done += 1
@@ -120,14 +127,14 @@ def _problem_of(result: BulkWriteResult) -> Problem | None:
     return None if problem is None else problem_of(result["status"], problem)
 
 
-def _written_once(client: Client, namespace: str, write: Write) -> Problem | None:
+def _written_once(client: Client, namespace: str, write: Write, reason: str | None) -> Problem | None:
     """Write a job that an earlier call may have written."""
     if write.rev is None and write.definition.get("deleteAfterCompletion"):
         # Where there is no job now, it may have been written, have fired, and have been deleted.
         is_stored = _is_stored(client, namespace, write)
         return None if is_stored else Problem(HTTPStatus.SERVICE_UNAVAILABLE, "", _UNKNOWN)
     try:
-        write_job(client, namespace, write)
+        write_job(client, namespace, write, reason=reason)
     except RefusedError as error:
         return error.problem
     return None
@@ -149,9 +156,17 @@ def is_incomplete(job: Mapping[str, Any]) -> bool:
 
 
 def create_paused(
-    client: Client, namespace: str, name: str, definition: JobRequest, reason: str | None
+    client: Client,
+    namespace: str,
+    name: str,
+    definition: JobRequest,
+    reason: str | None,
+    *,
+    write_reason: str | None = None,
 ) -> None:
     """Create a job that is paused. Raises PreconditionError if it exists.
+
+    `reason` says why it is paused, and `write_reason` why it is written.
 
     The API pauses only a job that exists. So the job is created without its schedule, which fires only on
     demand, then paused, then written as it shall be: a job that is replaced stays paused. Until then its
@@ -162,7 +177,7 @@ def create_paused(
     try:
         # A pause leaves the revision. So the write fails if another writer has changed the job since then.
         client.jobs.pause(namespace, name, reason=reason)
-        write_job(client, namespace, Write(name, definition, rev))
+        write_job(client, namespace, Write(name, definition, rev), reason=write_reason)
     except RefusedError:
         remove_incomplete(client, namespace, name, rev)
         raise

@@ -274,6 +274,30 @@ def test_paused_jobs_are_created_paused_and_resumed_only_where_the_file_says_so(
     assert apply(", paused: true") == "a paused\n1 paused, 0 unchanged\n"
 
 
+def test_the_reason_of_an_apply_is_in_the_changes_of_the_jobs_that_it_writes(sweephand: CommandLine) -> None:
+    def apply(jobs: str, reason: str) -> None:
+        text = f"labels: {{managed-by: web1}}\ndefaults: {{target: {TARGET}}}\njobs: {jobs}"
+        sweephand.ok("apply", "-f", "-", "--prune", "--reason", reason, given=text)
+
+    def changes(name: str) -> list[tuple[str, str | None]]:
+        listed = sweephand.ok("job", "changes", name, "--json").json
+        return [(each["what"], each["reason"]) for each in listed]
+
+    apply("[{name: a}, {name: b}, {name: c, paused: tonight}]", "Add jobs: ½ & 1")
+    apply("[{name: a, description: x}, {name: c, description: x, paused: false}]", "Change a")
+    apply("[{name: a, description: x}, {name: c, description: x}]", "Nothing")
+
+    assert changes("a") == [("replaced", "Change a"), ("created", "Add jobs: ½ & 1")]
+    assert changes("b") == [("deleted", "Change a"), ("created", "Add jobs: ½ & 1")]
+    assert changes("c") == [
+        ("resumed", None),
+        ("replaced", "Change a"),
+        ("replaced", "Add jobs: ½ & 1"),
+        ("paused", "tonight"),
+        ("created", None),
+    ]
+
+
 def test_a_paused_job_that_is_refused_leaves_nothing_behind(sweephand: CommandLine) -> None:
     text = f"jobs: [{{name: a, schedule: never, target: {TARGET}, paused: true}}]"
     assert sweephand.run("apply", "-f", "-", given=text).code == 2
