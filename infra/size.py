@@ -56,7 +56,8 @@ CEILINGS: Final = {
     # Schedules of EventBridge take 790: what reads and disables them 145, their times and fields 175, their
     # targets 150, the move 130, and report, files and options 190.
     # Calls about calendars take 55.
-    "client": Size(lines=5_530, modules=56, inner_imports=0),
+    # A dry run that the stack judges, with the lines of the fields that it refuses, takes 50.
+    "client": Size(lines=5_580, modules=56, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 80. Calls about them and about policies have modules of their own.
     "generated": Size(lines=950, modules=8, inner_imports=0),

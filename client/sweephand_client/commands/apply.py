@@ -1,6 +1,8 @@
 """The command `apply`: makes the jobs of a namespace those that a file or a program declares."""
 
 from collections import Counter
+from dataclasses import replace
+from functools import cached_property
 from typing import Annotated, Any
 
 import typer
@@ -9,9 +11,10 @@ from sweephand_client.commands.inputs import jobs_of, read_text
 from sweephand_client.commands.output import Output
 from sweephand_client.commands.session import DIFFERS, Session, exit_for, problem_value
 from sweephand_client.http import exact_json
-from sweephand_client.http.errors import InputError
-from sweephand_client.tasks.apply import Done, Step, carry_out, plan
-from sweephand_client.tasks.jobs_file import jobs_schema, read_jobs_file
+from sweephand_client.http.errors import FieldError, InputError, Problem
+from sweephand_client.tasks.apply import Done, Step, carry_out, plan, refusals
+from sweephand_client.tasks.exact_yaml import Places
+from sweephand_client.tasks.jobs_file import JobsFile, jobs_schema, read_jobs_file
 
 _MARKS = {"create": "+", "change": "~", "delete": "-", "same": "="}
 _DID = {"create": "created", "change": "changed", "delete": "deleted", "same": "kept"}
@@ -32,7 +35,13 @@ def apply(
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete jobs that the file owns and does not have.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would change, and what the stack would refuse.")
+    ] = False,
+    reason: Annotated[
+        str | None,
+        typer.Option(help="Why, for the changes of the jobs, such as the subject of the commit."),
+    ] = None,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="With --dry-run: exit 1 if anything would change.")
     ] = False,
@@ -40,23 +49,27 @@ def apply(
     """Make the jobs of a namespace those that a file or a program declares."""
     if (file is None) == (source is None):
         raise InputError("Say which jobs: --file FILE, or --from MODULE:NAME.")
-    declared = read_jobs_file(jobs_of(str(source)) if file is None else read_text(file))
+    text = jobs_of(str(source)) if file is None else read_text(file)
+    declared = read_jobs_file(text)
+    lines = None if file is None else _Lines(text, declared)
     session.take_namespace(declared.namespace)
     output, namespace = session.output, session.namespace
     with output.progress("comparing", len(declared.jobs)) as bar:
         steps = plan(session.client, namespace, declared, prunes=prune, seen=bar.step)
     if dry_run:
-        _show_plan(output, steps)
+        refused = refusals(session.client, namespace, steps)
+        _show_plan(output, steps, refused, lines)
+        exit_for(each.problem for each in refused)
         if exit_code and any(each.is_change for each in steps):
             raise typer.Exit(DIFFERS)
         return
     finished: list[Done] = []
     with output.progress("applying", sum(each.is_change for each in steps)) as bar:
-        for done in carry_out(session.client, namespace, steps):
+        for done in carry_out(session.client, namespace, steps, reason=reason):
             bar.step()
             finished.append(done)
             if not output.as_json:
-                _show_done(output, done)
+                _show_done(output, done, lines)
     same = sum(not each.is_change for each in steps)
     counts = Counter("refused" if each.problem else _verb(each.step) for each in finished)
     if output.as_json:
@@ -74,9 +87,34 @@ def schema(session: Session) -> None:
     session.output.json(jobs_schema(session.client.description()))
 
 
-def _show_plan(output: Output, steps: list[Step]) -> None:
+class _Lines:
+    """The lines of a file's jobs, for people who have to mend them."""
+
+    def __init__(self, text: str, declared: JobsFile) -> None:
+        self._text = text
+        self._numbers = {each.name: number for number, each in enumerate(declared.jobs)}
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self._text)
+
+    def added_to(self, done: Done) -> Done:
+        """The same with the line beside the pointer of each field that was refused."""
+        number = self._numbers.get(done.step.name)
+        if done.problem is None or number is None:
+            return done
+        errors = tuple(
+            FieldError(self._places.of_job(number, each.pointer), each.detail) for each in done.problem.errors
+        )
+        return replace(done, problem=replace(done.problem, errors=errors))
+
+
+def _show_plan(output: Output, steps: list[Step], refused: list[Done], lines: _Lines | None) -> None:
+    problems = {each.step.name: each.problem for each in refused}
     if output.as_json:
-        output.json({"steps": [_step_value(each) for each in steps if each.is_change]})
+        output.json(
+            {"steps": [_step_value(each, problems.get(each.name)) for each in steps if each.is_change]}
+        )
         return
     for step in steps:
         if not step.is_change:
@@ -88,12 +126,15 @@ def _show_plan(output: Output, steps: list[Step]) -> None:
                 output.text(f"    - {each.name}: {exact_json.write(each.before)}")
             if each.after is not None or each.name == "data":
                 output.text(f"    + {each.name}: {exact_json.write(each.after)}")
-    counts = Counter(each.kind for each in steps if each.is_change)
+    for done in refused:
+        _show_done(output, done, lines)
+    counts = Counter("refused" if each.name in problems else each.kind for each in steps if each.is_change)
     same = sum(not each.is_change for each in steps)
     words = {
         "create": "to create",
         "change": "to change",
         "delete": "to delete",
+        "refused": "refused",
         "same": "to pause or resume",
     }
     output.text(
@@ -103,7 +144,8 @@ def _show_plan(output: Output, steps: list[Step]) -> None:
     )
 
 
-def _show_done(output: Output, done: Done) -> None:
+def _show_done(output: Output, done: Done, lines: _Lines | None) -> None:
+    done = done if lines is None else lines.added_to(done)
     if done.problem is None:
         output.text(f"{done.step.what} {_verb(done.step)}")
     else:
@@ -116,14 +158,20 @@ def _verb(step: Step) -> str:
     return _DID[step.kind]
 
 
-def _step_value(step: Step) -> dict[str, Any]:
+def _step_value(step: Step, problem: Problem | None) -> dict[str, Any]:
     fields = [{"name": each.name, "before": each.before, "after": each.after} for each in step.fields]
     value = {"name": step.name, "kind": step.kind, "pausing": step.pausing, "fields": fields}
-    return value if step.calendar is None else {**value, "calendar": True}
+    return value | _calendar_value(step) | _problem_value(problem)
 
 
 def _done_value(done: Done) -> dict[str, Any]:
     value: dict[str, Any] = {"name": done.step.name, "did": "refused" if done.problem else _verb(done.step)}
-    if done.step.calendar is not None:
-        value["calendar"] = True
-    return value | ({"problem": problem_value(done.problem)} if done.problem else {})
+    return value | _calendar_value(done.step) | _problem_value(done.problem)
+
+
+def _calendar_value(step: Step) -> dict[str, Any]:
+    return {} if step.calendar is None else {"calendar": True}
+
+
+def _problem_value(problem: Problem | None) -> dict[str, Any]:
+    return {} if problem is None else {"problem": problem_value(problem)}

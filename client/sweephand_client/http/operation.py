@@ -24,8 +24,6 @@ _REPEATABLE_POSTS: Final = frozenset(
         "resumeJobs",
         "pausePolicy",
         "resumePolicy",
-        "previewOccurrences",
-        "previewCalendar",
         "cancelRun",
         "heartbeatRun",
         "completeRun",
@@ -59,10 +57,10 @@ class Operation(NamedTuple, Generic[Body, Result]):
     method: str
     path: str
 
-    @property
-    def reads(self) -> bool:
+    def reads(self, body: Any) -> bool:
         """Whether the call changes nothing on the stack."""
-        return self.method == "GET" or self.name in {"previewOccurrences", "previewCalendar"}
+        is_dry = isinstance(body, Mapping) and body.get("dryRun") is True
+        return self.method == "GET" or self.name in {"previewOccurrences", "previewCalendar"} or is_dry
 
     @property
     def is_about_one(self) -> bool:
@@ -75,6 +73,8 @@ class Operation(NamedTuple, Generic[Body, Result]):
         A PUT of a job begins a new series if the job is completed by then. A revision in If-Match prevents
         that. If-None-Match prevents it only if the job stays after its completion.
         """
+        if self.reads(body):
+            return True
         if self.name != "putJob":
             return self.method != "POST" or self.name in _REPEATABLE_POSTS
         if headers.get("if-match", "*") != "*":

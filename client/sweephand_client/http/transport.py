@@ -119,6 +119,7 @@ class Transport:
         """
         url, data = self._encoded(operation, path or {}, query or {}, body)
         attempt, waited_s, may_have_written = 0, 0.0, False
+        reads = operation.reads(body)
         while True:
             attempt += 1
             found = self._attempt(operation, url, data, headers or {})
@@ -127,8 +128,8 @@ class Transport:
                     return cast("Result", found.body)
                 if may_have_written and _is_done(operation, found):
                     return cast("Result", None)
-                raise _error_after(operation, found, url, may_have_written=may_have_written)
-            may_have_written |= found.failure == "unanswered" and not operation.reads
+                raise _error_after(found, url, reads=reads, may_have_written=may_have_written)
+            may_have_written |= found.failure == "unanswered" and not reads
             delay_s = self._repetition.delay_s(
                 found.failure,
                 is_repeatable=operation.is_repeatable(headers or {}, body),
@@ -239,9 +240,7 @@ def _is_done(operation: Operation[Any, Any], answer: _Answer) -> bool:
     return is_gone and operation.method == "DELETE" and operation.is_about_one
 
 
-def _error_after(
-    operation: Operation[Any, Any], answer: _Answer, url: str, *, may_have_written: bool
-) -> Exception:
+def _error_after(answer: _Answer, url: str, *, reads: bool, may_have_written: bool) -> Exception:
     problem = problem_of(answer.status, answer.body)
     if may_have_written and answer.status in (HTTPStatus.CONFLICT, HTTPStatus.PRECONDITION_FAILED):
         # The attempt whose answer was lost may have made the state or the revision that is in the way.
@@ -253,7 +252,7 @@ def _error_after(
             problem.kind,
         )
     # After a 5xx that is not repeated, it is as unknown as after a lost answer.
-    is_unknown = answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR and not operation.reads
+    is_unknown = answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR and not reads
     return error_of(problem, url, may_have_written=may_have_written or is_unknown)
 
 

@@ -220,6 +220,7 @@ class BulkWriteRequest(TypedDict):
 
     jobs: list[NamedJobRequest]
     dryRun: NotRequired[bool]
+    reason: NotRequired[str | None]
 
 
 class PauseRequest(TypedDict):

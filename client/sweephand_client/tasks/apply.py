@@ -21,6 +21,7 @@ from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
 from sweephand_client.tasks.writing import (
     Write,
     attempt,
+    check_jobs,
     create_paused,
     is_incomplete,
     remove_incomplete,
@@ -39,6 +40,7 @@ _KNOWN: Final = "knownUntil"
 
 #: The kind of the problem of a job that was not deleted because another one was refused.
 HELD_BACK: Final = "held-back"
+_HELD: Final = Problem(409, "", "It was not deleted, because another job was refused.", kind=HELD_BACK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +145,15 @@ def _calendar(client: Client, namespace: str, name: str, declared: CalendarReque
     return Step("change" if fields else "same", name, fields=fields, calendar=declared)
 
 
-def carry_out(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
+def carry_out(
+    client: Client, namespace: str, steps: Iterable[Step], *, reason: str | None = None
+) -> Iterator[Done]:
     """Carry out the steps, and tell of each that changes something when it is over.
 
     Calendars are written first, since jobs may name them. Jobs are paused before they are written, and
     resumed afterwards. Jobs are deleted last, and only if nothing was refused: a file that is wrong must not
     delete. A job that was changed since it was read is not deleted. A refused step does not stop the others.
+    `reason` says why, in the jobs' changes.
     """
     steps = [each for each in steps if each.is_change]
     refused = False
@@ -158,18 +163,20 @@ def carry_out(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator
     )
     for done in chain(
         _calendars(client, namespace, steps),
-        _one_by_one(client, namespace, first),
-        _in_bulk(client, namespace, first),
+        _one_by_one(client, namespace, first, reason),
+        _in_bulk(client, namespace, first, reason),
     ):
         refused |= done.problem is not None
         yield done
     if refused:
-        held = Problem(409, "", "It was not deleted, because another job was refused.", kind=HELD_BACK)
-        yield from (Done(each, held) for each in deletions)
+        yield from (Done(each, _HELD) for each in deletions)
         return
 
     def delete(step: Step) -> Done:
-        return Done(step, attempt(lambda: client.jobs.delete(namespace, step.name, if_match=step.rev)))
+        return Done(
+            step,
+            attempt(lambda: client.jobs.delete(namespace, step.name, if_match=step.rev, reason=reason)),
+        )
 
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         yield from threads.map(delete, deletions)
@@ -183,37 +190,68 @@ def _calendars(client: Client, namespace: str, steps: Iterable[Step]) -> Iterato
             yield Done(step, attempt(put))
 
 
-def _one_by_one(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
+def refusals(client: Client, namespace: str, steps: Iterable[Step]) -> list[Done]:
+    """The steps that carry_out() would not do. The stack is asked about each write, and writes nothing."""
+    steps = list(steps)
+    new = {each.name for each in steps if each.calendar is not None and each.kind == "create"}
+    wanted = [each for each in steps if each.kind in ("create", "change") and each.calendar is None]
+    problems = check_jobs(client, namespace, list(map(_write, wanted)))
+    refused = [
+        Done(step, problem)
+        for step, problem in zip(wanted, problems, strict=True)
+        if problem is not None and not _waits_for_calendar(step, problem, new)
+    ]
+    held = [each for each in steps if each.kind == "delete"] if refused else []
+    return refused + [Done(each, _HELD) for each in held]
+
+
+def _waits_for_calendar(step: Step, problem: Problem, new: set[str]) -> bool:
+    """Whether a job is refused only because its calendar is not written yet."""
+    used = None if step.declared is None else step.declared.definition.get("calendar")
+    names_new = used is not None and used.get("name") in new
+    return names_new and {each.pointer for each in problem.errors} == {"/calendar/name"}
+
+
+def _write(step: Step) -> Write:
+    assert step.declared is not None, "only a declared job is written"
+    return Write(step.name, step.declared.definition, step.rev)
+
+
+def _one_by_one(
+    client: Client, namespace: str, steps: Iterable[Step], write_reason: str | None
+) -> Iterator[Done]:
     """The steps that pause or resume."""
     for step in steps:
         if step.pausing is not None:
-            yield Done(step, attempt(partial(_write_and_pause, client, namespace, step)))
+            yield Done(step, attempt(partial(_write_and_pause, client, namespace, step, write_reason)))
 
 
-def _write_and_pause(client: Client, namespace: str, step: Step) -> None:
+def _write_and_pause(client: Client, namespace: str, step: Step, write_reason: str | None) -> None:
     assert step.declared is not None, "only a declared job is paused or resumed"
     paused = step.declared.paused
     reason = paused if isinstance(paused, str) else None
     if step.kind == "create":
-        create_paused(client, namespace, step.name, step.declared.definition, reason)
+        create_paused(
+            client, namespace, step.name, step.declared.definition, reason, write_reason=write_reason
+        )
         return
     if step.pausing == "pause":
         client.jobs.pause(namespace, step.name, reason=reason)
     if step.kind == "change":
         # A pause leaves the revision. So the write fails if the job was changed since it was read.
-        write_job(client, namespace, Write(step.name, step.declared.definition, step.rev))
+        write_job(client, namespace, _write(step), reason=write_reason)
     if step.pausing == "resume":
         client.jobs.resume(namespace, step.name)
 
 
-def _in_bulk(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
+def _in_bulk(client: Client, namespace: str, steps: Iterable[Step], reason: str | None) -> Iterator[Done]:
     """The steps that only write a job."""
     steps = [each for each in steps if each.pausing is None]
     for step in steps:
         if step.incomplete is not None:
             remove_incomplete(client, namespace, step.name, step.incomplete)
-    writes = [Write(each.name, each.declared.definition, each.rev) for each in steps if each.declared]
-    for step, problem in zip(steps, write_jobs(client, namespace, writes), strict=True):
+    problems = write_jobs(client, namespace, list(map(_write, steps)), reason=reason)
+    for step, problem in zip(steps, problems, strict=True):
         yield Done(step, problem)
 
 

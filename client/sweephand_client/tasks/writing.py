@@ -20,7 +20,8 @@ from sweephand_client.http.errors import (
     problem_of,
 )
 from sweephand_client.http.operation import changed_nothing
-from sweephand_client.openapi.requests import JobRequest
+from sweephand_client.openapi.job_answers import BulkWriteResult
+from sweephand_client.openapi.requests import JobRequest, NamedJobRequest
 from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
 
 #: The description of a job whose creation was interrupted. Such a job counts as one that does not exist.
@@ -57,28 +58,40 @@ def attempt(write: Callable[[], object]) -> Problem | None:
     return None
 
 
-def write_jobs(client: Client, namespace: str, writes: Sequence[Write]) -> Iterator[Problem | None]:
+def write_jobs(
+    client: Client, namespace: str, writes: Sequence[Write], *, reason: str | None = None
+) -> Iterator[Problem | None]:
     """Write jobs in bulk. Returns for each, in order, the problem for which it was not written, or None.
 
     It may be unknown whether a call has written a job. Then the job is written again only if it still has the
     revision that was read. Raises UnreachableError and StackFailedError, and a refusal of a whole call.
     """
-    for write, problem in _in_bulk(client, namespace, writes):
+    for write, problem in _in_bulk(client, namespace, writes, reason):
         is_unknown = problem is not None and problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR
         if problem is None or not is_unknown or changed_nothing(problem):
             yield problem
         else:
-            yield _written_once(client, namespace, write)
+            yield _written_once(client, namespace, write, reason)
 
 
-def write_job(client: Client, namespace: str, write: Write) -> None:
+def check_jobs(client: Client, namespace: str, writes: Sequence[Write]) -> Iterator[Problem | None]:
+    """For each job, in order, the problem for which the stack would not write it, or None. Writes nothing."""
+    return map(_problem_of, client.jobs.put_many(namespace, map(_named, writes), dry_run=True))
+
+
+def write_job(client: Client, namespace: str, write: Write, *, reason: str | None = None) -> None:
     """Write a job, unless it was changed since it was read: then PreconditionError.
 
     A job that has the definition by now is done: a call whose answer was lost has written it.
     """
     try:
         client.jobs.put(
-            namespace, write.name, write.definition, if_match=write.rev, if_absent=write.rev is None
+            namespace,
+            write.name,
+            write.definition,
+            if_match=write.rev,
+            if_absent=write.rev is None,
+            reason=reason,
         )
     except PreconditionError:
         if not _is_stored(client, namespace, write):
@@ -86,18 +99,17 @@ def write_job(client: Client, namespace: str, write: Write) -> None:
 
 
 def _in_bulk(
-    client: Client, namespace: str, writes: Sequence[Write]
+    client: Client, namespace: str, writes: Sequence[Write], reason: str | None
 ) -> Iterator[tuple[Write, Problem | None]]:
     """Each job with its problem. The jobs of a call whose outcome is unknown have a problem of 5xx."""
     done = 0
     while done < len(writes):
         left = writes[done:]
-        results = client.jobs.put_many(namespace, ({"name": each.name, **each.definition} for each in left))
+        results = client.jobs.put_many(namespace, map(_named, left), reason=reason)
         try:
             for write, result in zip(left, results, strict=True):
                 done += 1
-                problem = result.get("problem")
-                yield write, None if problem is None else problem_of(result["status"], problem)
+                yield write, _problem_of(result)
         except (UnreachableError, StackFailedError) as error:
             if not error.may_have_written:
                 raise
@@ -106,14 +118,23 @@ def _in_bulk(
             yield from ((each, Problem(HTTPStatus.SERVICE_UNAVAILABLE, "", str(error))) for each in unknown)
 
 
-def _written_once(client: Client, namespace: str, write: Write) -> Problem | None:
+def _named(write: Write) -> NamedJobRequest:
+    return {"name": write.name, **write.definition}
+
+
+def _problem_of(result: BulkWriteResult) -> Problem | None:
+    problem = result.get("problem")
+    return None if problem is None else problem_of(result["status"], problem)
+
+
+def _written_once(client: Client, namespace: str, write: Write, reason: str | None) -> Problem | None:
     """Write a job that an earlier call may have written."""
     if write.rev is None and write.definition.get("deleteAfterCompletion"):
         # Where there is no job now, it may have been written, have fired, and have been deleted.
         is_stored = _is_stored(client, namespace, write)
         return None if is_stored else Problem(HTTPStatus.SERVICE_UNAVAILABLE, "", _UNKNOWN)
     try:
-        write_job(client, namespace, write)
+        write_job(client, namespace, write, reason=reason)
     except RefusedError as error:
         return error.problem
     return None
@@ -135,9 +156,17 @@ def is_incomplete(job: Mapping[str, Any]) -> bool:
 
 
 def create_paused(
-    client: Client, namespace: str, name: str, definition: JobRequest, reason: str | None
+    client: Client,
+    namespace: str,
+    name: str,
+    definition: JobRequest,
+    reason: str | None,
+    *,
+    write_reason: str | None = None,
 ) -> None:
     """Create a job that is paused. Raises PreconditionError if it exists.
+
+    `reason` says why it is paused, and `write_reason` why it is written.
 
     The API pauses only a job that exists. So the job is created without its schedule, which fires only on
     demand, then paused, then written as it shall be: a job that is replaced stays paused. Until then its
@@ -148,7 +177,7 @@ def create_paused(
     try:
         # A pause leaves the revision. So the write fails if another writer has changed the job since then.
         client.jobs.pause(namespace, name, reason=reason)
-        write_job(client, namespace, Write(name, definition, rev))
+        write_job(client, namespace, Write(name, definition, rev), reason=write_reason)
     except RefusedError:
         remove_incomplete(client, namespace, name, rev)
         raise

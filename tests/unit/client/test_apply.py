@@ -2,10 +2,11 @@
 
 import pytest
 from tests.fakes.http_events import document
-from tests.fakes.http_server import Fault
+from tests.fakes.http_server import Fault, Server
 from tests.unit.client.conftest import CommandLine
 
 from sweephand_client.api.client import Client
+from sweephand_client.openapi.requests import NamedJobRequest
 from sweephand_client.tasks.apply import carry_out, plan
 from sweephand_client.tasks.job_fields import SET_BY_SWEEPHAND
 from sweephand_client.tasks.jobs_file import read_jobs_file
@@ -91,6 +92,7 @@ def test_a_dry_run_shows_each_difference_and_writes_nothing(sweephand: CommandLi
     sweephand.server.requests.clear()
     changed = FILE.replace("*/5", "*/10").replace("price: 1.10", "price: 1.1")
     changed = changed.replace("by-hand", "other") + "    paused: later\n"
+    before = sweephand.server.api.world.jobs.page("ns", "", "", 100)
     path = sweephand.file("changed.yaml", changed)
 
     ran = sweephand.run("apply", "-f", path, "--prune", "--dry-run", "--exit-code")
@@ -108,7 +110,8 @@ def test_a_dry_run_shows_each_difference_and_writes_nothing(sweephand: CommandLi
         '    + schedule: "*/10 8-18 * * mon-fri"\n'
         "1 to change, 1 to create, 1 to delete, 1 unchanged\n"
     )
-    assert writes(sweephand) == []
+    assert writes(sweephand) == ["POST /v1/namespaces/ns/jobs"]
+    assert sweephand.server.api.world.jobs.page("ns", "", "", 100) == before
     found = sweephand.ok("apply", "-f", path, "--dry-run", "--json").json["steps"]
     assert [(each["kind"], each["name"], each["pausing"]) for each in found] == [
         ("create", "other", "pause"),
@@ -152,12 +155,76 @@ def test_a_refused_job_stops_no_other_and_keeps_the_file_from_deleting(sweephand
     ran = sweephand.run("apply", "-f", sweephand.file("wrong.yaml", wrong), "--prune")
 
     assert ran.code == 2
-    assert "once refused: 1 field cannot be accepted.\n  /dueTime: " in ran.out
+    assert "once refused: 1 field cannot be accepted.\n  line 10, /jobs/1/dueTime: " in ran.out
     assert "by-hand refused: It was not deleted" in ran.out
     assert names(sweephand) == ["by-hand", "new", "once", "poll"]
     assert sweephand.ok("job", "get", "poll", "--json").json["schedule"].startswith("*/10")
     results = sweephand.run("apply", "-f", sweephand.file("wrong.yaml", wrong), "--json").json["results"]
     assert [each["problem"]["status"] for each in results] == [422]
+
+
+def test_a_dry_run_refuses_what_apply_would_refuse(sweephand: CommandLine) -> None:
+    sweephand.ok("apply", "-f", sweephand.file("jobs.yaml", FILE))
+    wrong = FILE.replace("*/5 8-18", "61 8-18").replace("dueTime: 2h", "policy: nowhere")
+    wrong = wrong.replace("by-hand", "new\n    retri: {}")
+    path = sweephand.file("wrong.yaml", wrong)
+    before = sweephand.server.api.world.jobs.page("ns", "", "", 100)
+
+    checked = sweephand.run("apply", "-f", path, "--prune", "--dry-run", "--exit-code")
+    as_json = sweephand.run("apply", "-f", path, "--prune", "--dry-run", "--json")
+    assert sweephand.server.api.world.jobs.page("ns", "", "", 100) == before
+    applied = sweephand.run("apply", "-f", path, "--prune")
+
+    assert checked.code == as_json.code == applied.code == 2
+    for said in (
+        "new refused: 1 field cannot be accepted.\n  line 12, /jobs/2/retri: ",
+        "  line 10, /jobs/1/policy: ",
+        "  line 7, /jobs/0/schedule: ",
+        "by-hand refused: It was not deleted",
+    ):
+        assert said in checked.out
+        assert said in applied.out
+    assert checked.out.endswith("4 refused, 0 unchanged\n")
+    steps = as_json.json["steps"]
+    assert [(each["name"], each["problem"]["status"]) for each in steps] == [
+        ("by-hand", 409),
+        ("new", 422),
+        ("once", 422),
+        ("poll", 422),
+    ]
+    assert steps[1]["problem"]["errors"][0]["pointer"] == "/retri"
+
+
+def test_a_dry_run_asks_about_all_jobs_in_pages_and_leaves_what_would_not_be_refused(
+    sweephand: CommandLine,
+) -> None:
+    jobs = [f"  - {{name: job-{at:03}, schedule: '@hourly', target: {TARGET}}}" for at in range(150)]
+    jobs[120] = jobs[120].replace("@hourly", "@never")
+    jobs[130] = "  - name: job-130"
+    text = "\n".join(["defaults:", "  target: {type: http, url: 'ftp://x.example'}", "jobs:", *jobs])
+    ran = sweephand.run("apply", "-f", "-", "--dry-run", given=text)
+    assert ran.code == 2
+    assert writes(sweephand) == ["POST /v1/namespaces/ns/jobs"] * 2
+    assert "job-120 refused: 1 field cannot be accepted.\n  line 124, /jobs/120/schedule: " in ran.out
+    assert "  line 134, /jobs/130/target/url (line 2, /defaults/target/url): " in ran.out
+    assert ran.out.endswith("148 to create, 2 refused, 0 unchanged\n")
+    assert names(sweephand) == []
+
+
+def test_a_dry_run_with_a_key_that_only_reads_is_refused_as_apply_is(sweephand: CommandLine) -> None:
+    path = sweephand.file("jobs.yaml", FILE)
+    checked = sweephand.run("apply", "-f", path, "--dry-run", SWEEPHAND_KEY="sh_reader")
+    applied = sweephand.run("apply", "-f", path, SWEEPHAND_KEY="sh_reader")
+    assert (checked.code, checked.err) == (applied.code, applied.err)
+    assert checked.code == 4
+
+
+def test_a_dry_run_is_repeated_when_its_answer_is_lost(client: Client, server: Server) -> None:
+    server.faults = [Fault(reaches_api=True)]
+    job: NamedJobRequest = {"name": "a", "target": {"type": "http", "url": "https://x.example"}}
+    (result,) = client.jobs.put_many("ns", [job], dry_run=True)
+    assert (result["status"], result.get("outcome")) == (201, "created")
+    assert server.calls() == ["POST /v1/namespaces/ns/jobs"] * 2
 
 
 def test_a_job_that_was_changed_meanwhile_is_not_deleted(sweephand: CommandLine) -> None:
@@ -205,6 +272,30 @@ def test_paused_jobs_are_created_paused_and_resumed_only_where_the_file_says_so(
     assert apply(", paused: false") == "a resumed\n1 resumed, 0 unchanged\n"
     assert state() == ("active", None)
     assert apply(", paused: true") == "a paused\n1 paused, 0 unchanged\n"
+
+
+def test_the_reason_of_an_apply_is_in_the_changes_of_the_jobs_that_it_writes(sweephand: CommandLine) -> None:
+    def apply(jobs: str, reason: str) -> None:
+        text = f"labels: {{managed-by: web1}}\ndefaults: {{target: {TARGET}}}\njobs: {jobs}"
+        sweephand.ok("apply", "-f", "-", "--prune", "--reason", reason, given=text)
+
+    def changes(name: str) -> list[tuple[str, str | None]]:
+        listed = sweephand.ok("job", "changes", name, "--json").json
+        return [(each["what"], each["reason"]) for each in listed]
+
+    apply("[{name: a}, {name: b}, {name: c, paused: tonight}]", "Add jobs: ½ & 1")
+    apply("[{name: a, description: x}, {name: c, description: x, paused: false}]", "Change a")
+    apply("[{name: a, description: x}, {name: c, description: x}]", "Nothing")
+
+    assert changes("a") == [("replaced", "Change a"), ("created", "Add jobs: ½ & 1")]
+    assert changes("b") == [("deleted", "Change a"), ("created", "Add jobs: ½ & 1")]
+    assert changes("c") == [
+        ("resumed", None),
+        ("replaced", "Change a"),
+        ("replaced", "Add jobs: ½ & 1"),
+        ("paused", "tonight"),
+        ("created", None),
+    ]
 
 
 def test_a_paused_job_that_is_refused_leaves_nothing_behind(sweephand: CommandLine) -> None:

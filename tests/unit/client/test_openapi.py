@@ -99,7 +99,10 @@ def test_a_job_is_written_twice_only_if_the_second_write_is_refused(
 
 
 def test_only_reads_change_nothing() -> None:
-    assert {each.name for each in OPERATIONS.values() if each.reads and each.method != "GET"} == {
+    assert {each.name for each in OPERATIONS.values() if each.reads({}) and each.method != "GET"} == {
         "previewOccurrences",
         "previewCalendar",
     }
+    assert not operations.PUT_JOBS.is_repeatable({}, {"jobs": []})
+    assert operations.PUT_JOBS.reads({"jobs": [], "dryRun": True})
+    assert operations.PUT_JOBS.is_repeatable({}, {"jobs": [], "dryRun": True})

@@ -28,6 +28,33 @@ def test_changes_are_listed_newest_first_and_page_by_page(client: Client) -> Non
     assert "nextCursor" not in rest
 
 
+def test_each_way_to_write_and_delete_a_job_takes_a_reason(client: Client) -> None:
+    def send(**fields: Any) -> None:
+        jobs = [{"name": name, "target": TARGET, **fields} for name in ("job", "other")]
+        answer = client.send("POST", f"{URL}/jobs", {"jobs": jobs, "reason": f"Größe {len(fields)}"})
+        assert answer.status == 200
+
+    send()
+    send(description="x")
+    assert client.send("PUT", f"{URL}/jobs/job?reason=by%20hand", {"target": TARGET}).status == 200
+    client.send("PUT", f"{URL}/jobs/job", {"target": TARGET, "description": "y"})
+    assert client.send("DELETE", f"{URL}/jobs/job?reason=not%20needed").status == 204
+    listed = client.send("GET", f"{URL}/jobs/job/changes").json["items"]
+    assert [(each["what"], each["reason"]) for each in listed] == [
+        ("deleted", "not needed"),
+        ("replaced", None),
+        ("replaced", "by hand"),
+        ("replaced", "Größe 1"),
+        ("created", "Größe 0"),
+    ]
+
+
+def test_a_reason_that_is_too_long_is_refused(client: Client) -> None:
+    refused = client.send("POST", f"{URL}/jobs", {"jobs": [{"name": "a"}], "reason": "x" * 513})
+    assert (refused.status, refused.json["errors"][0]["pointer"]) == (422, "/reason")
+    assert client.send("DELETE", f"{URL}/jobs/a?reason={'x' * 513}").status == 422
+
+
 def test_the_changes_of_a_job_that_never_existed_are_404() -> None:
     assert Client().send("GET", f"{URL}/jobs/job/changes").status == 404
 

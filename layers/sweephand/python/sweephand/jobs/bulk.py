@@ -121,11 +121,12 @@ _TOGETHER_MIN: Final = 2
 
 
 class JobToWrite(NamedTuple):
-    """One job of a call. `traceparent` is the trace context of the call."""
+    """One job of a call. `traceparent` is the trace context of the call, and `reason` says why it is made."""
 
     key: JobKey
     definition: Definition
     traceparent: str | None = None
+    reason: str | None = None
 
 
 #: What became of one job: the result of its write, or the error that Writer.put() would have raised.
@@ -210,7 +211,7 @@ class BulkWriter:
                 draft = writer.draft_new(
                     each.key, each.definition, caller=caller, requested_at=requested_at, shard=shard
                 )
-                drafts.append(draft.with_origin(each.traceparent))
+                drafts.append(draft.with_origin(each.traceparent).with_reason(each.reason))
             except InvalidError as error:
                 results[each.key] = error
         for draft, written in zip(drafts, self._create_drafts(drafts), strict=True):
@@ -249,6 +250,7 @@ def _put(
             caller=caller,
             requested_at=requested_at,
             traceparent=each.traceparent,
+            reason=each.reason,
             is_dry=is_dry,
         )
     except SweephandError as error:

@@ -51,6 +51,12 @@ class Draft:
         origin = None if traceparent is None else Origin(traceparent, self.job.series.is_single)
         return self if origin == self.job.origin else replace(self, job=replace(self.job, origin=origin))
 
+    def with_reason(self, reason: str | None) -> "Draft":
+        """The draft whose change says why the caller made it."""
+        assert self.job.change is not None, "a draft has its change"
+        change = self.job.change._replace(reason=reason)
+        return self if reason is None else replace(self, job=replace(self.job, change=change))
+
 
 class Commits:
     """Commits drafts. If several callers write one job at once, one commits and the others start again."""

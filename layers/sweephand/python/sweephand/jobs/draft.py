@@ -69,9 +69,7 @@ def draft_follow(stored: Job, closed: str, *, token: str, now: Instant) -> Draft
     series = followed_series(stored, closed, now)
     job = _rewritten(stored, stored.definition, series, token=token, now=now)
     draft = _draft_of(stored, job, "patched", who=SWEEPHAND, now=now, continues=True)
-    assert draft.job.change is not None, "the draft has its change"
-    reason = f"The calendar {stored.definition.calendar} was changed."
-    return replace(draft, job=replace(draft.job, change=draft.job.change._replace(reason=reason)))
+    return draft.with_reason(f"The calendar {stored.definition.calendar} was changed.")
 
 
 def draft_resume(

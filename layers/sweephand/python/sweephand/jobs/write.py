@@ -89,6 +89,7 @@ class Writer:
         if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
         traceparent: str | None = None,
+        reason: str | None = None,
         is_dry: bool = False,
     ) -> WriteResult:
         """Create or replace a job. An equal definition changes nothing, unless the job is completed.
@@ -98,11 +99,11 @@ class Writer:
 
         `if_match` are the revisions of which the job must have one. With `if_absent`, there must be no job.
         Relative times count from `requested_at`. A paused job stays paused. A job without `retry` gets that
-        of its namespace. `traceparent` is the trace context of the request. Raises InvalidError for
-        impossible times, for data over the namespace's limit, and for what the job names and does not exist:
-        a policy, a calendar, a secret or a default target. Raises QuotaError, PreconditionError, and
-        UnavailableError after 20 s. In each case nothing was committed. Raises StoreError, after which the
-        write may be committed. The caller may safely ask again.
+        of its namespace. `traceparent` is the trace context of the request. `reason` says why, in the change.
+        Raises InvalidError for impossible times, for data over the namespace's limit, and for what the job
+        names and does not exist: a policy, a calendar, a secret or a default target. Raises QuotaError,
+        PreconditionError, and UnavailableError after 20 s. In each case nothing was committed. Raises
+        StoreError, after which the write may be committed. The caller may safely ask again.
         """
         definition = self._check.with_retry(key.namespace, definition)
         while True:
@@ -125,7 +126,7 @@ class Writer:
             if is_dry:
                 job: Job | None = draft.job
             else:
-                job = self._commit(draft.with_origin(traceparent), stored, over=found)
+                job = self._commit(draft.with_origin(traceparent).with_reason(reason), stored, over=found)
             if job is not None:
                 return WriteResult(job, "created" if stored is None else "replaced")
 
@@ -203,7 +204,13 @@ class Writer:
         return job
 
     def delete(
-        self, key: JobKey, *, who: str, requested_at: Instant, if_match: tuple[str, ...] | None = None
+        self,
+        key: JobKey,
+        *,
+        who: str,
+        requested_at: Instant,
+        if_match: tuple[str, ...] | None = None,
+        reason: str | None = None,
     ) -> None:
         """Delete a job. Once this returns, no delivery of it begins.
 
@@ -212,7 +219,7 @@ class Writer:
         timers and messages are dropped when they are read. Its runs and changes stay. Raises NotFoundError if
         no job is stored, PreconditionError, and UnavailableError after 20 s.
         """
-        deleted = Change(requested_at, who, "deleted", self._ids.token())
+        deleted = Change(requested_at, who, "deleted", self._ids.token(), reason)
         refused: Job | None = None
         while True:
             found = self._jobs.get(key)

@@ -28,6 +28,7 @@ from sweephand.web.schemas.formats import (
     NextCursor,
     Prefix,
     QueryParameters,
+    Reason,
     about,
     labels_of,
     position,
@@ -136,6 +137,7 @@ class BulkWriteRequest(RequestBody):
         description="Write nothing, and answer what the call would. Only the namespace's limit of jobs is "
         "not looked at.",
     )
+    reason: Reason = None
 
 
 _ABOUT: Final = (
@@ -269,7 +271,7 @@ def _parse_or_refuse(
         name, definition = _parse_entry(services, document, seen, request.requested_at)
     except SweephandError as error:
         return _refusal(document.get("name") if isinstance(document, Mapping) else None, error)
-    return JobToWrite(JobKey(request.namespace, name), definition, request.traceparent)
+    return JobToWrite(JobKey(request.namespace, name), definition, request.traceparent, request.body.reason)
 
 
 def _parse_entry(

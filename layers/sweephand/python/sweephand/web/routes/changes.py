@@ -56,7 +56,9 @@ class ChangeResponse(TypedDict):
         str, about("The id of the key that wrote the job. `sweephand` if Sweephand itself wrote it.")
     ]
     what: Annotated[ChangeKind, about("The kind of change.")]
-    reason: Annotated[str | None, about("Why the job was paused, if the caller gave a reason.")]
+    reason: Annotated[
+        str | None, about("Why the job was written, paused or deleted, if the caller gave a reason.")
+    ]
     fields: NotRequired[
         Annotated[
             list[FieldChangeResponse],

@@ -34,6 +34,7 @@ from sweephand.web.schemas.formats import (
     Name,
     Prefix,
     QueryParameters,
+    WriteQuery,
     labels_of,
     position,
 )
@@ -140,6 +141,7 @@ def _read_patch(document: Mapping[str, Any], services: Services, requested_at: I
     path=JOB_PATH,
     tag="Jobs",
     access="write",
+    query=WriteQuery,
     accepts=Accepts(JobRequest, EXAMPLES, read_definition, limit="bodyBytesMax"),
     headers=IF_MATCH | _ABSENT | TRACEPARENT,
     returns={
@@ -148,7 +150,7 @@ def _read_patch(document: Mapping[str, Any], services: Services, requested_at: I
     },
     problems=(412, 429, 503),
 )
-def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
+def put_job(services: Services, request: Request[WriteQuery, Definition]) -> Reply:
     """Create or replace a job.
 
     The last write wins, unless you send If-Match or If-None-Match. If the definition equals the stored one,
@@ -162,6 +164,7 @@ def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
         if_match=parse_if_match(request.headers),
         if_absent=requires_absence(request.headers),
         traceparent=request.traceparent,
+        reason=request.query.reason,
     )
     return job_reply(request, written.job, 201 if written.outcome == "created" else 200)
 
@@ -187,11 +190,12 @@ def get_job(services: Services, request: Request[NoQuery, None]) -> Reply:
     path=JOB_PATH,
     tag="Jobs",
     access="write",
+    query=WriteQuery,
     headers=IF_MATCH,
     returns={204: Returns("The job is deleted")},
     problems=(404, 412, 503),
 )
-def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
+def delete_job(services: Services, request: Request[WriteQuery, None]) -> Reply:
     """Delete a job.
 
     After the answer no delivery of the job begins. Sweephand keeps the records of its runs until their
@@ -203,6 +207,7 @@ def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
         who=request.caller.key_id,
         requested_at=request.requested_at,
         if_match=parse_if_match(request.headers),
+        reason=request.query.reason,
     )
     return Reply(204)
 

@@ -114,6 +114,10 @@ Name = Annotated[str, AfterValidator(_check_name), WithJsonSchema(NAME_SCHEMA)]
 Moment = Annotated[Instant, from_text(read_instant), WithJsonSchema(INSTANT_SCHEMA)]
 CursorText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_-]+$", 512))]
 DescriptionText = Annotated[str, Field(max_length=DESCRIPTION.length_max)]
+Reason = Annotated[
+    DescriptionText | None,
+    Field(description=f"Why, for the job's changes: up to {DESCRIPTION.length_max} characters."),
+]
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 Version = Annotated[str, about("The version of Sweephand that the stack runs.")]
 
@@ -168,6 +172,12 @@ class QueryParameters(BaseModel):
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, validate_by_name=False, validate_by_alias=True
     )
+
+
+class WriteQuery(QueryParameters):
+    """Why a caller writes."""
+
+    reason: Reason = None
 
 
 class PageQuery(QueryParameters):
