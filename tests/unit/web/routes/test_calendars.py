@@ -104,6 +104,17 @@ END:VCALENDAR
 """
 
 
+_EVENT = "BEGIN:VEVENT\nUID:{0}\nDTSTART;VALUE=DATE:20261207\n{1}END:VEVENT\n"
+
+
+def file_of(count: int, rule: str = "") -> str:
+    events = "".join(_EVENT.format(number, rule) for number in range(count))
+    return f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\n{events}END:VCALENDAR\n"
+
+
+RECURRING, MANY = file_of(51, "RRULE:FREQ=YEARLY\n"), file_of(501)
+
+
 def test_an_icalendar_file_closes_whole_days_also_recurring_ones(client: Client) -> None:
     shown = put(client, {"ics": ICS})
     assert shown.status == 201
@@ -133,7 +144,12 @@ def test_an_icalendar_file_closes_whole_days_also_recurring_ones(client: Client)
         ({"holidays": [{"country": "FR"}], "ics": ICS}, "/ics", "not both"),
         ({"ics": "no calendar"}, "/ics", "iCalendar"),
         ({"ics": ICS.replace(";VALUE=DATE:20261207", ":20261207T090000Z")}, "/ics", "time of day"),
-        ({"ics": "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n"}, "/ics", "No VEVENT"),
+        ({"ics": "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n"}, "/ics", "no VEVENT"),
+        ({"ics": ICS.replace("FREQ=YEARLY", "FREQ=DAILY")}, "/ics", "WEEKLY, MONTHLY, YEARLY"),
+        ({"ics": ICS.replace("FREQ=YEARLY", "FREQ=EVER")}, "/ics", "RFC 5545"),
+        ({"ics": ICS.replace("FREQ=YEARLY", "BYDAY=MO")}, "/ics", ""),
+        ({"ics": RECURRING}, "/ics", "at most 50"),
+        ({"ics": MANY}, "/ics", "501 events"),
         ({"closed": ["2027-13-01"]}, "/closed/0", "2027-12-24"),
         ({"closed": ["20271224"]}, "/closed/0", "2027-12-24"),
         ({"closed": [20271224]}, "/closed/0", "2027-12-24"),

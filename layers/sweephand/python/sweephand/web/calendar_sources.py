@@ -4,7 +4,7 @@ The API alone imports this module, and only to write a calendar.
 """
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -25,6 +25,12 @@ _YEARS_AHEAD: Final = 15
 SOURCE: Final = f"holidays {version('holidays')}"
 
 _ENGLISH: Final = "en_US"
+
+_DAY: Final = dt.timedelta(days=1)
+
+#: What recurs more often, or more of it, could keep the API busy for longer than a call may take.
+_FREQUENCIES: Final = ("WEEKLY", "MONTHLY", "YEARLY")
+_RECURRING_MAX: Final = 50
 
 
 def resolved(written: Mapping[str, Any], today: dt.date) -> ResolvedDays:
@@ -94,24 +100,38 @@ def _events(text: str, first: int, last: int) -> tuple[dict[dt.date, str], list[
     """The whole days of an iCalendar file, with the summaries of their events, and what is wrong with it."""
     try:
         file = icalendar.Calendar.from_ical(text)
-        events = [each for each in file.walk("VEVENT") if each.get("STATUS") != "CANCELLED"]
-    except (ValueError, IndexError, KeyError) as error:
-        return {}, [Violation("/ics", f"No iCalendar text (RFC 5545): {error}")]
+        wrong = _why_unusable([*file.walk("VEVENT")])
+        return ({}, [Violation("/ics", wrong)]) if wrong else (_days_of(file, first, last), [])
+    except Exception as error:  # noqa: BLE001 - the libraries have no error of their own for a text that is none
+        return {}, [Violation("/ics", f"It is no iCalendar text (RFC 5545): {error}")]
+
+
+def _why_unusable(events: Sequence[icalendar.Event]) -> str | None:
+    """What is wrong with the events of a file; None if all of them are of whole days, and not too many."""
+    recurring = [each["RRULE"] for each in events if "RRULE" in each]
+    starts = [(each.get("SUMMARY", "an event"), each.get("DTSTART")) for each in events]
+    timed = [str(name) for name, start in starts if start is None or isinstance(start.dt, dt.datetime)]
     if not events:
-        return {}, [Violation("/ics", "No VEVENT in it; expected events of whole days.")]
+        return "It has no VEVENT; expected events of whole days."
     if len(events) > CALENDAR_DATES_MAX:
-        return {}, [Violation("/ics", f"{len(events)} events; expected at most {CALENDAR_DATES_MAX}.")]
-    for event in events:
-        start = event.get("DTSTART")
-        if start is None or isinstance(start.dt, dt.datetime):
-            summary = quoted(str(event.get("SUMMARY", "an event")))
-            return {}, [Violation("/ics", f"{summary} has a time of day; expected events of whole days.")]
+        return f"{len(events)} events; expected at most {CALENDAR_DATES_MAX}."
+    if timed:
+        return f"{quoted(timed[0])} has a time of day; expected events of whole days."
+    if len(recurring) > _RECURRING_MAX:
+        return f"{len(recurring)} recurring events; expected at most {_RECURRING_MAX}."
+    if not all(isinstance(each, icalendar.vRecur) and each["FREQ"][0] in _FREQUENCIES for each in recurring):
+        return f"An RRULE recurs too often; expected one of {', '.join(_FREQUENCIES)}."
+    return None
+
+
+def _days_of(file: icalendar.Component, first: int, last: int) -> dict[dt.date, str]:
+    """The days of all events from the first year to the last one. Cancelled events have none."""
+    begin, end = dt.date(first, 1, 1), dt.date(last + 1, 1, 1)
     found: dict[dt.date, str] = {}
-    for event in recurring_ical_events.of(file).between(dt.date(first, 1, 1), dt.date(last + 1, 1, 1)):
-        if event.get("STATUS") == "CANCELLED":
-            continue
-        day, end = event["DTSTART"].dt, event["DTEND"].dt
-        while day < max(end, event["DTSTART"].dt + dt.timedelta(days=1)):
-            found[day] = str(event.get("SUMMARY", "ics"))
-            day += dt.timedelta(days=1)
-    return found, []
+    for event in recurring_ical_events.of(file).between(begin, end):
+        starts_on = event["DTSTART"].dt
+        ends_on = max(event["DTEND"].dt, starts_on + _DAY)
+        days = range(max(starts_on, begin).toordinal(), min(ends_on, end).toordinal())
+        if event.get("STATUS") != "CANCELLED":
+            found |= dict.fromkeys(map(dt.date.fromordinal, days), str(event.get("SUMMARY", "ics")))
+    return found
