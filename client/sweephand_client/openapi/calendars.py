@@ -6,6 +6,8 @@ answers are RFC 3339 in UTC. A newer stack may answer with more fields.
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+from sweephand_client.openapi.job_answers import CalendarDay
+
 
 class CalendarHolidays(TypedDict):
     """The holidays of a country, of a part of it, or of a market."""
@@ -35,14 +37,6 @@ class CalendarRequest(TypedDict):
     ics: NotRequired[str | None]
     closed: NotRequired[list[str | CalendarSpan] | None]
     open: NotRequired[list[str | CalendarSpan] | None]
-
-
-class CalendarDay(TypedDict):
-    """A day that is closed, or that is open against the rule of its week."""
-
-    date: str
-    isClosed: bool
-    reason: str
 
 
 class CalendarResponse(TypedDict):

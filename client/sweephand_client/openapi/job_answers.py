@@ -204,6 +204,23 @@ class ClockChangeResponse(TypedDict):
     rule: str
 
 
+class CalendarDay(TypedDict):
+    """A day that is closed, or that is open against the rule of its week."""
+
+    date: str
+    isClosed: bool
+    reason: str
+
+
+class CalendarEvidenceResponse(TypedDict):
+    """What the calendar has done to the occurrences of a day."""
+
+    name: str | None
+    day: CalendarDay
+    otherwise: Literal["skip", "next", "previous", "nearest"]
+    movedTo: str | None
+
+
 class JitterResponse(TypedDict):
     """By how much jitter moves the job."""
 
@@ -232,6 +249,7 @@ class EvidenceResponse(TypedDict):
     change: NotRequired[ChangeResponse]
     resumed: NotRequired[ChangeResponse]
     clockChange: NotRequired[ClockChangeResponse]
+    calendar: NotRequired[CalendarEvidenceResponse]
     jitter: NotRequired[JitterResponse]
     standstill: NotRequired[StandstillResponse]
     policy: NotRequired[str]
@@ -260,6 +278,7 @@ class ExplainResponse(TypedDict):
         "after-ttl",
         "repeats-used",
         "not-scheduled",
+        "calendar",
         "clock-change",
         "jitter",
         "misfire",
@@ -293,15 +312,19 @@ class OccurrenceResponse(TypedDict):
 
     utc: str
     local: str
-    reason: NotRequired[Literal["gap-shifted", "overlap-first", "overlap-last"]]
+    reason: NotRequired[
+        Literal["gap-shifted", "overlap-first", "overlap-last", "calendar-moved", "calendar-owed"]
+    ]
+    movedFrom: NotRequired[CalendarDay]
 
 
 class SkippedResponse(TypedDict):
-    """A local time of the schedule that is not a due time, because the clock changes."""
+    """A time of the schedule that is not a due time, because the clock changes, or by the calendar."""
 
     utc: str
     local: str
-    reason: Literal["gap-skipped", "overlap-skipped"]
+    reason: Literal["gap-skipped", "overlap-skipped", "calendar-skipped", "calendar-fired"]
+    day: NotRequired[CalendarDay]
 
 
 class OccurrencesResponse(TypedDict):

@@ -280,6 +280,7 @@ class PreviewRequest(TypedDict):
     calendar: NotRequired[JobCalendar | None]
     after: NotRequired[str | None]
     limit: NotRequired[int | None]
+    namespace: NotRequired[str | None]
 
 
 class FilterRequest(TypedDict):

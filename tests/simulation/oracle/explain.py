@@ -27,7 +27,7 @@ OF_STATES: Final = {
 OF_RECORDS: Final = {*OF_STATES.values(), "misfire", "overlap"}
 
 #: Verdicts that may stand before that of the record: the pause, or what moved the trigger.
-BEFORE_RECORDS: Final = {"paused", "clock-change", "jitter"}
+BEFORE_RECORDS: Final = {"paused", "calendar", "clock-change", "jitter"}
 
 #: A trigger of which one of these is true never leaves.
 NEVER_SENT: Final = {

@@ -1,6 +1,7 @@
 """Every way in which a job fires or does not, by its name."""
 
 from tests.unit.runs.explain import (
+    ways_of_calendars,  # noqa: F401 - enters its ways into the table
     ways_of_jobs,  # noqa: F401 - enters its ways into the table
     ways_of_runs,  # noqa: F401 - enters its ways into the table
 )

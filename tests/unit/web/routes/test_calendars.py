@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from tests.fakes.http_events import READER, WRITER, Answered, Client
 
+from sweephand.base.instants import DAY_MS
+
 URL = "/v1/namespaces/ns/calendars/fr"
 LIST = "/v1/namespaces/ns/calendars"
 FRANCE = {"holidays": [{"country": "FR"}]}
@@ -244,3 +246,131 @@ def test_calendars_are_listed_by_name(client: Client) -> None:
     assert [each["name"] for each in first["items"]] == ["a", "b"]
     rest = client.send("GET", f"{LIST}?cursor={first['nextCursor']}").json
     assert [each["name"] for each in rest["items"]] == ["c"]
+
+
+def shown(to: Client, **timing: Any) -> Any:
+    """What the preview of a schedule says, without what is empty."""
+    answer = to.send("POST", "/v1/occurrences", {"namespace": "ns", "timezone": "Europe/Paris", **timing})
+    assert answer.status == 200, answer.text
+    return answer.json
+
+
+WORKS_CLOSED = {**FRANCE, "closed": [{"from": "2026-12-28", "to": "2026-12-31", "note": "works closed"}]}
+
+
+def test_a_moved_due_time_says_from_which_day_it_comes_and_why(client: Client) -> None:
+    put(client, WORKS_CLOSED)
+    client.put(job=MONTH_END)
+    stored = client.send("GET", "/v1/namespaces/ns/jobs/job/occurrences?limit=3").json
+    assert [
+        (each["local"][:10], each.get("reason"), each.get("movedFrom")) for each in stored["occurrences"]
+    ] == [
+        ("2026-11-30", None, None),
+        (
+            "2026-12-24",
+            "calendar-moved",
+            {"date": "2026-12-31", "isClosed": True, "reason": "works closed"},
+        ),
+        ("2027-01-29", "calendar-moved", {"date": "2027-01-31", "isClosed": True, "reason": "weekend"}),
+    ]
+    assert stored["skipped"] == []
+    assert stored["description"] == (
+        "At 17:00, on the last day of the month, on open days of the calendar fr, "
+        "otherwise on the previous one"
+    )
+    timing = {name: MONTH_END[name] for name in ("schedule", "calendar")}
+    assert shown(client, **timing, limit=3) == stored
+
+
+def test_skipped_days_are_listed_with_their_reasons_in_the_order_of_time(client: Client) -> None:
+    put(client, FRANCE)
+    answer = shown(
+        client,
+        schedule="30 2 * * THU,FRI,SUN",
+        calendar={"name": "fr"},
+        after="2027-03-25T12:00:00Z",
+        limit=2,
+    )
+    assert [each["local"][:10] for each in answer["occurrences"]] == ["2027-03-26", "2027-04-01"]
+    assert answer["skipped"] == [
+        {
+            "utc": "2027-03-28T01:00:00.000Z",
+            "local": "2027-03-28T03:00:00.000+02:00",
+            "reason": "calendar-skipped",
+            "day": {"date": "2027-03-28", "isClosed": True, "reason": "weekend"},
+        }
+    ]
+    assert answer["description"].endswith(", only on open days of the calendar fr")
+    on_holidays = shown(
+        client, schedule="0 9 * * *", calendar={"name": "fr", "days": "closed"}, after="2026-12-24T12:00:00Z",
+        limit=3,
+    )  # fmt: skip
+    assert [each["local"][:10] for each in on_holidays["occurrences"]] == [
+        "2026-12-25", "2026-12-26", "2026-12-27",
+    ]  # fmt: skip
+    assert on_holidays["skipped"] == []
+    monday = shown(
+        client, schedule="0 9 * * *", calendar={"name": "fr", "days": "closed"}, after="2026-12-27T12:00:00Z",
+        limit=1,
+    )["skipped"][0]  # fmt: skip
+    assert monday["day"] == {"date": "2026-12-28", "isClosed": False, "reason": "open"}
+
+
+def test_a_due_time_that_a_change_of_the_calendar_owes_or_has_dropped_says_so(client: Client) -> None:
+    world = client.world
+    put(client, {**FRANCE, "open": ["2026-11-29"]})
+    client.put(job={**MONTH_END, "schedule": "0 9 * * SUN"})
+    # What was to fire on Sunday 29 November belongs to the Friday before by the new days.
+    world.run_until(world.clock.time + 7 * DAY_MS)
+    put(client)
+    world.run_until(world.clock.time + 1_000)
+    owed = client.send("GET", "/v1/namespaces/ns/jobs/job/occurrences?limit=2").json["occurrences"]
+    assert [each.get("reason") for each in owed] == ["calendar-owed", "calendar-moved"]
+    assert "movedFrom" not in owed[0]
+    world.run_until(world.clock.time + 60_000)
+    put(client, {**FRANCE, "open": ["2026-11-29"]})
+    world.run_until(world.clock.time + 60_000)
+    again = client.send("GET", "/v1/namespaces/ns/jobs/job/occurrences?limit=1").json
+    assert [each["local"][:10] for each in again["occurrences"]] == ["2026-12-04"]
+    assert [(each["local"][:10], each["reason"]) for each in again["skipped"]] == [
+        ("2026-11-29", "calendar-fired")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("timing", "pointer", "words"),
+    [
+        ({"calendar": {"name": "fr"}}, "/namespace", "Give the namespace of the calendar."),
+        ({"namespace": "ns"}, "/namespace", "Leave it out, or give a calendar."),
+        ({"calendar": {"name": "fr"}, "namespace": "no name"}, "/namespace", ""),
+        ({"calendar": {"name": "de"}, "namespace": "ns"}, "/calendar/name", "There is no calendar de"),
+        ({"calendar": {"name": "fr", "otherwise": "nxt"}, "namespace": "ns"}, "/calendar/otherwise", "next"),
+        (
+            {"calendar": {"name": "fr"}, "namespace": "ns", "schedule": "0 9 * * SUN"},
+            "/calendar",
+            "never falls",
+        ),
+    ],
+)
+def test_a_preview_with_a_calendar_that_cannot_be_judged_is_refused_by_its_field(
+    client: Client, timing: Any, pointer: str, words: str
+) -> None:
+    put(client, FRANCE)
+    refused = client.send("POST", "/v1/occurrences", {"schedule": "0 9 * * *", **timing})
+    assert (refused.status, refused.pointers) == (422, [pointer])
+    assert words in refused.json["errors"][0]["detail"]
+
+
+def test_a_preview_shows_no_calendar_of_a_namespace_that_the_caller_does_not_see(client: Client) -> None:
+    put(client, FRANCE, url="/v1/namespaces/other/calendars/fr")
+    answers = [
+        client.send(
+            "POST",
+            "/v1/occurrences",
+            {"schedule": "@daily", "calendar": {"name": "fr"}, "namespace": namespace},
+            caller=READER,
+        )
+        for namespace in ("other", "nowhere")
+    ]
+    assert [(each.status, each.pointers) for each in answers] == [(422, ["/namespace"])] * 2
+    assert answers[0].json["errors"] == answers[1].json["errors"]

@@ -45,6 +45,20 @@ def test_the_evidence_of_a_clock_change_names_the_local_time_and_the_rule() -> N
     }
 
 
+def test_the_evidence_of_a_calendar_names_the_day_its_reason_and_where_it_went() -> None:
+    skipped = explained("the_calendar_skips_the_day")
+    closed = {"date": "2026-11-23", "isClosed": True, "reason": "works closed"}
+    evidence = {"name": "works", "day": closed, "otherwise": "skip", "movedTo": None}
+    assert (skipped["evidence"]["calendar"], skipped["dueAt"]) == (evidence, None)
+    moved = {**evidence, "otherwise": "next", "movedTo": "2026-11-24T09:00:00.000Z"}
+    for name in (
+        "the_calendar_moves_the_day_to_one_that_is_to_come",
+        "a_trigger_fired_that_the_calendar_had_moved",
+    ):
+        found = explained(name)
+        assert (found["evidence"]["calendar"], found["dueAt"]) == (moved, moved["movedTo"])
+
+
 def test_the_evidence_of_what_waits_names_what_it_waits_for() -> None:
     assert explained("it_waits_for_a_permit")["evidence"] == {"policy": "mailer"}
     assert "waitsFor" in explained("it_waits_for_its_turn")["evidence"]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.unit.schedules.say import asked, at, unhurried
 
 from sweephand.schedules import ScheduleError, Series
+from sweephand.schedules.day_rule import DayRule as DayRuleOfCalendar
 from sweephand.schedules.notations.cron import parse_cron
 from sweephand.schedules.notations.cron_pattern import DayRule, kinds_of
 from sweephand.schedules.notations.parsing import read_schedule
@@ -115,3 +116,17 @@ def test_words_name_days_exactly_if_not_every_day_matches(of_month: str, of_week
     rule = DayRule(fields.day_of_month, fields.day_of_week)
     is_daily = all(len(rule.days_in(kind)) == kind.length for kind in kinds_of(1))
     assert (describe(asked(f"0 9 {of_month} * {of_week}")) == "At 09:00") == is_daily
+
+
+@pytest.mark.parametrize(
+    ("fits", "otherwise", "words"),
+    [
+        ("open", "skip", "At 09:00, only on open days of the calendar fr"),
+        ("closed", "next", "At 09:00, on closed days of the calendar fr, otherwise on the next one"),
+        ("open", "nearest", "At 09:00, on open days of the calendar fr, otherwise on the nearest one"),
+    ],
+)
+def test_words_name_the_days_of_a_calendar(fits: Any, otherwise: Any, words: str) -> None:
+    days = DayRuleOfCalendar("96,0,", fits, otherwise)
+    series = Series("0 9 * * *", "UTC", at("2026-11-21T07:00Z"), days=days)
+    assert describe(series, "fr") == words

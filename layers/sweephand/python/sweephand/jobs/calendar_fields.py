@@ -131,6 +131,17 @@ def never_open(days: ClosedDays, today: dt.date) -> tuple[dt.date, dt.date] | No
     return None
 
 
+def reason_of_day(days: ClosedDays, day: int, reasons: Mapping[str, str]) -> str:
+    """Why a day is closed or open, by the reasons of a calendar.
+
+    A job may still have former days of its calendar, for which the calendar has no reason.
+    """
+    named = reasons.get(date_of(day).isoformat())
+    if named is not None or not days.has(day):
+        return named or "open"
+    return "closed" if days.differs(day) else "weekend"
+
+
 def day_number(day: dt.date) -> int:
     """A day as schedules/day_rule.py counts it."""
     return day.toordinal() - _EPOCH_DAY

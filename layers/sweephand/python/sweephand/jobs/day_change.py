@@ -16,7 +16,7 @@ from sweephand.base.timing import API_LIMIT_MS
 from sweephand.schedules import Series
 from sweephand.schedules.clock.fitting_days import wall_of
 from sweephand.schedules.clock.zones import DAY_S, Zone, zone_named
-from sweephand.schedules.day_rule import MOVED_DAYS_MAX, DayRule
+from sweephand.schedules.day_rule import EVERY_DAY, MOVED_DAYS_MAX, DayRule
 
 #: An occurrence is moved by 31 days at most, once by the former calendar and once by the new one.
 _REACH_MS: Final = (2 * MOVED_DAYS_MAX + 2) * DAY_MS
@@ -36,7 +36,7 @@ def amended(series: Series, former: Series, reached_at: Instant, now: Instant) -
     new days have put before `reached_at`, is due API_LIMIT_MS after `now`: after the commit of the change.
     Series of equal days keep their amendments. Both series have the same schedule.
     """
-    days, before = series.days or _EVERY_DAY, former.days or _EVERY_DAY
+    days, before = series.days or EVERY_DAY, former.days or EVERY_DAY
     if days[:3] == before[:3]:
         return replace(series, days=former.days)
     carried = [each for each in before.also if each > reached_at]
@@ -56,10 +56,6 @@ def amended(series: Series, former: Series, reached_at: Instant, now: Instant) -
     free = filterfalse({*becomes.values(), *carried}.__contains__, count(max(now, reached_at) + API_LIMIT_MS))
     also = tuple(sorted([*carried, *islice(free, len(owed))]))
     return replace(series, days=days._replace(also=also, without=without)) if also or without else series
-
-
-#: The rule of a series without a calendar: no day is closed.
-_EVERY_DAY: Final = DayRule("0,0,")
 
 
 def _differ(days: DayRule, before: DayRule, around: Instant) -> bool:

@@ -152,6 +152,7 @@ def compose_api(
                 history=stores.wheel_history,
                 allowances=stores.allowances,
                 policies=policy_check,
+                calendars=stores.calendars,
             )
         ),
         stats=StatsReader(stats=stores.stats if options.counts_deliveries else None, clock=clock),

@@ -168,3 +168,7 @@ class DayRule(NamedTuple):
         """The rule that to_item() wrote; the store may give back any type of number."""
         days, fits, otherwise, *changed = item
         return cls(days, fits, otherwise, *(tuple(map(int, each)) for each in changed))
+
+
+#: The rule of a series without a calendar: no day is closed.
+EVERY_DAY: Final = DayRule("0,0,")

@@ -1,6 +1,6 @@
 """Reads what an explanation needs, and gives the first true verdict: a pure function of what was read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -9,11 +9,13 @@ from sweephand.base.timing import CHANGE_RETENTION_MS
 from sweephand.flow.gate_key import gate_key
 from sweephand.jobs.change_history import ChangeHistory
 from sweephand.jobs.policy_check import PolicyCheck
+from sweephand.model.calendar import CalendarKey
 from sweephand.model.change import Change
 from sweephand.model.counters import US_PER_MS, minute_us_of
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
 from sweephand.model.timer import WheelState, instant_at
+from sweephand.ports.calendars import CalendarStore
 from sweephand.ports.flow import AllowanceStore
 from sweephand.ports.jobs import JobStore
 from sweephand.ports.runs import LineStore, RunStore
@@ -31,6 +33,7 @@ from sweephand.runs.explain.lives import (
 )
 from sweephand.runs.explain.of_job import (
     absent,
+    calendar_day,
     clock_change,
     expired,
     forgotten,
@@ -62,6 +65,7 @@ _CHECKS: Final[Sequence[Callable[[Facts], Explanation | None]]] = (
     retimed,
     overtaken,
     out_of_bounds,
+    calendar_day,
     clock_change,
     not_scheduled,
     recorded,
@@ -73,8 +77,12 @@ _CHECKS: Final[Sequence[Callable[[Facts], Explanation | None]]] = (
 )
 
 
-#: If jitter or a clock change has moved a trigger that goes as it should, that is why nothing fired at the
-#: instant itself.
+#: If something has moved a trigger that goes as it should, that is why nothing fired at the instant itself.
+_MOVED: Final[Mapping[str, Verdict]] = {
+    "calendar": "calendar",
+    "clock": "clock-change",
+    "jitter": "jitter",
+}
 _AS_IT_SHOULD: Final[frozenset[Verdict]] = frozenset({"delivered", "running", "scheduled", "enqueued"})
 
 
@@ -85,7 +93,7 @@ def explain(facts: Facts) -> Explanation:
         found = without_record(facts)
     moved_by = None if facts.subject is None else facts.subject.moved_by
     if moved_by is not None and found.verdict in _AS_IT_SHOULD:
-        found = replace(found, verdict="jitter" if moved_by == "jitter" else "clock-change")
+        found = replace(found, verdict=_MOVED[moved_by])
     return found.about(facts)
 
 
@@ -112,6 +120,7 @@ class ExplainStores:
     history: WheelHistory
     allowances: AllowanceStore
     policies: PolicyCheck
+    calendars: CalendarStore
 
 
 class Explainer:
@@ -149,6 +158,8 @@ class Explainer:
         facts = Facts(key, at, now, job, lives, subject, former, run, wheel=wheel)
         if job is None:
             return facts
+        if subject is not None and subject.day is not None:
+            facts = replace(facts, reasons=self._reasons(job))
         due_at = at if subject is None or subject.due_at is None else subject.due_at
         is_waiting = run is None and subject is not None and subject.due_at is not None and due_at <= now
         line = stores.lines.get(key) if is_waiting and job.definition.overlap.is_limited else None
@@ -163,6 +174,14 @@ class Explainer:
             limit=self._limit(key.namespace, now) if is_waiting else None,
             unswept_at=self._unswept_at(job, due_at, wheel) if is_waiting else None,
         )
+
+    def _reasons(self, job: Job) -> Mapping[str, str]:
+        """The reasons of the days of the job's calendar, by date."""
+        name = job.definition.calendar
+        content = (
+            None if name is None else self._stores.calendars.content(CalendarKey(job.key.namespace, name))
+        )
+        return {} if content is None else content.reasons
 
     def _latest(self, job: Job | None, now: Instant) -> Instant:
         """The latest due time of a job up to now; now itself if none is known."""

@@ -1,5 +1,6 @@
 """The values from which an explanation follows, the explanation itself, and the words that it uses."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple, Self, get_args
 
@@ -72,6 +73,7 @@ Verdict = Literal[
     "after-ttl",
     "repeats-used",
     "not-scheduled",
+    "calendar",
     "clock-change",
     "jitter",
     "misfire",
@@ -125,7 +127,7 @@ class Facts:
     policy is as in a View of the job. If the policy has `by`, `policy_key` is the key of a trigger that
     waits. `events` are those that tick found after the due time, oldest first. `limit` is one for which
     triggers wait now. `unswept_at` is the bucket of the first timer that was due by then and that no sweep
-    has passed; None if there is none.
+    has passed; None if there is none. `reasons` are those of the days of the calendar, by date.
     """
 
     key: JobKey
@@ -143,6 +145,7 @@ class Facts:
     events: tuple[WheelEvent, ...] = ()
     limit: Limit | None = None
     unswept_at: Instant | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def series(self) -> Series | None:
@@ -150,6 +153,11 @@ class Facts:
         if self.former is not None:
             return self.former.series
         return None if self.job is None else self.job.series
+
+    @property
+    def calendar(self) -> str | None:
+        """The calendar of that time; None if there was none, or if an earlier definition named it."""
+        return None if self.former is not None or self.job is None else self.job.definition.calendar
 
     @property
     def trigger_due_at(self) -> Instant | None:

@@ -10,9 +10,10 @@ from sweephand.base.timing import API_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.model.change import Change
 from sweephand.model.job import Job, Revision
 from sweephand.model.revisions import had_by, number_of
-from sweephand.schedules import Series
+from sweephand.schedules import Occurrence, Series
 from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.clock.zones import zone_named
+from sweephand.schedules.day_effects import day_effects, moved_from, moved_to
 
 #: Clock changes move a local time by less than this.
 _CHANGE_MS_MAX: Final = 4 * HOUR_MS
@@ -26,14 +27,18 @@ class Subject(NamedTuple):
 
     `due_at` is the due time of the trigger that the instant is about; None if there is none. `moved_by` says
     what put it, or its absence, elsewhere than the schedule says. `effect` is that of the clock change, and
-    `local_s` the local time in question (seconds since 1970-01-01T00:00:00 on the wall). `before` and `after`
-    are the nearest due times before and after the instant, without the trigger itself.
+    `local_s` the local time in question (seconds since 1970-01-01T00:00:00 on the wall). `day` is the local
+    day that the calendar does not fit: that of the instant, or the one from which the trigger was moved to
+    the instant. `is_amended` says that a change of the calendar added or dropped a due time at the instant.
+    `before` and `after` are the nearest due times before and after the instant, without the trigger itself.
     """
 
     due_at: Instant | None
     sequence: int = 0
-    moved_by: Literal["clock", "jitter"] | None = None
+    moved_by: Literal["clock", "jitter", "calendar"] | None = None
     effect: ClockEffect | None = None
+    day: int | None = None
+    is_amended: bool = False
     before: Instant | None = None
     after: Instant | None = None
 
@@ -71,20 +76,55 @@ def before_count(series: Series, at: Instant) -> Series:
 def _found(series: Series, at: Instant) -> Subject:
     coming = series.next_after(at - 1)
     if coming is not None and coming.due_at == at:
-        return Subject(at, coming.sequence)
+        return _at_itself(series, coming)
     until = at + width_of(at)
+    moved = _moved_by_calendar(series, at, until) or _moved_by_jitter_or_clock(series, at, until)
+    if moved is not None:
+        return moved
+    if coming is not None and coming.due_at < until:
+        return _at_itself(series, coming)
+    return Subject(None)
+
+
+def _moved_by_jitter_or_clock(series: Series, at: Instant, until: Instant) -> Subject | None:
+    """Where jitter or a clock change has put what is due from `at` on; None if they do nothing."""
     if series.jitter_ms:
         moved = series.next_after(at + series.jitter_ms - 1)
-        if moved is not None and moved.due_at < until + series.jitter_ms:
-            return Subject(moved.due_at, moved.sequence, "jitter")
-    elif (effect := _effect_at(series, at, until)) is not None:
-        made_up = series.next_after(effect.instant - 1) if effect.fires else None
-        if made_up is not None and made_up.due_at == effect.instant:
-            return Subject(made_up.due_at, made_up.sequence, "clock", effect)
-        return Subject(None, moved_by="clock", effect=effect)
-    if coming is not None and coming.due_at < until:
-        return Subject(coming.due_at, coming.sequence)
-    return Subject(None)
+        if moved is None or moved.due_at >= until + series.jitter_ms:
+            return None
+        return _at_itself(series, moved)._replace(moved_by="jitter")
+    effect = _effect_at(series, at, until)
+    if effect is None:
+        return None
+    made_up = series.next_after(effect.instant - 1) if effect.fires else None
+    if made_up is not None and made_up.due_at == effect.instant:
+        return Subject(made_up.due_at, made_up.sequence, "clock", effect)
+    return Subject(None, moved_by="clock", effect=effect)
+
+
+def _at_itself(series: Series, trigger: Occurrence) -> Subject:
+    """An instant at which a trigger is due, which the calendar may have moved there."""
+    is_owed = series.days is not None and trigger.due_at in series.days.also
+    return Subject(
+        trigger.due_at, trigger.sequence, day=moved_from(series, trigger.due_at), is_amended=is_owed
+    )
+
+
+def _moved_by_calendar(series: Series, at: Instant, until: Instant) -> Subject | None:
+    """Where the calendar has put what is due from `at` on and before `until`; None if it does nothing."""
+    if series.days is None:
+        return None
+    if any(at <= each < until for each in series.days.without):
+        return Subject(None, moved_by="calendar", is_amended=True)
+    # The instant that somebody asks about may be one with jitter, or one of the schedule itself.
+    for by_ms in (0, series.jitter_ms):
+        effect = next(day_effects(series, at + by_ms - 1, until + by_ms - 1), None)
+        if effect is not None:
+            due_at = moved_to(series, effect)
+            trigger = None if due_at is None else series.next_after(due_at - 1)
+            sequence = 0 if trigger is None else trigger.sequence
+            return Subject(due_at, sequence, "calendar", day=effect.day)
+    return None
 
 
 def width_of(at: Instant) -> int:
@@ -112,7 +152,9 @@ def _effect_at(series: Series, at: Instant, until: Instant) -> ClockEffect | Non
 
 
 #: The fields that decide when a job fires.
-_TIMING: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats", "dst", "jitter", "batch"})
+_TIMING: Final = frozenset(
+    {"schedule", "timezone", "dueTime", "ttl", "repeats", "dst", "jitter", "calendar", "batch"}
+)
 
 
 #: After this, what a change of that date wrote is stored by every clock, or its writer has failed.

@@ -4,11 +4,14 @@ import json
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import PENDING_MAX_MS, TIMER_RETENTION_MS
+from sweephand.jobs.calendar_fields import date_of, reason_of_day
 from sweephand.model.change import Change
+from sweephand.model.job import Job
 from sweephand.runs.explain.facts import Explanation, Facts, Verdict, by, reason_of, span, time, wall
 from sweephand.runs.explain.lives import Subject
 from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import ClockEffect
+from sweephand.schedules.day_rule import MOVED_DAYS_MAX
 
 
 def expired(facts: Facts) -> Explanation | None:
@@ -223,6 +226,41 @@ def _of_schedule(facts: Facts, verdict: Verdict, said: str, subject: Subject) ->
     return Explanation(verdict, said, next_at=subject.after, next_step=step)
 
 
+def calendar_day(facts: Facts) -> Explanation | None:
+    """Whether the calendar has dropped the time, or has moved it to a time whose run is known."""
+    job, subject = facts.job, facts.subject
+    if job is None or subject is None or subject.moved_by != "calendar":
+        return None
+    if subject.due_at is None:
+        return _of_schedule(facts, "calendar", f"{_calendar_moved(facts, job, subject)}", subject)
+    if facts.run is None and subject.due_at <= facts.now:
+        # The trigger is due and has no record: where it is decides.
+        return None
+    run = f" Its run is {facts.run.state}." if facts.run is not None else ""
+    return Explanation("calendar", f"{_calendar_moved(facts, job, subject)}{run}")
+
+
+def _calendar_moved(facts: Facts, job: Job, subject: Subject) -> str:
+    """What the calendar has done to a day, or a change of it to a due time."""
+    days = (facts.series or job.series).days
+    if days is None:
+        return ""
+    calendar = "its calendar" if facts.calendar is None else f"the calendar {facts.calendar}"
+    if subject.is_amended:
+        what = "fires then" if subject.due_at is not None else "has fired before, so it does not fire then"
+        return f"After a change of {calendar}, what is due on another day {what}."
+    if subject.day is None:
+        return ""
+    reason = reason_of_day(days.closed, subject.day, facts.reasons)
+    state, rule = "closed" if days.fits == "open" else "open", f"calendar.otherwise is {days.otherwise}"
+    said = f"The day {date_of(subject.day)} is {state} in {calendar} ({reason}), and {rule}"
+    if subject.due_at is not None:
+        return f"{said}: its times are moved, to {time(subject.due_at)}."
+    if days.target(subject.day) is None and days.moves:
+        return f"{said}: no {days.fits} day lies within {MOVED_DAYS_MAX} days, so nothing fires for it."
+    return f"{said}, so nothing fires for it."
+
+
 def clock_change(facts: Facts) -> Explanation | None:
     """Whether a clock change has dropped the local time, or has moved it to a time whose run is known."""
     job, subject = facts.job, facts.subject
@@ -253,14 +291,18 @@ def _clock_moved(series: Series, effect: ClockEffect, due_at: Instant) -> str:
 
 
 def moved_of(facts: Facts) -> str:
-    """Sentences about what has moved the trigger, jitter or a clock change; else nothing."""
+    """Sentences about what has moved the trigger, calendar, jitter or a clock change; else nothing."""
     job, subject = facts.job, facts.subject
-    if job is None or subject is None or subject.moved_by is None or subject.due_at is None:
+    if job is None or subject is None or subject.due_at is None:
         return ""
-    series = facts.series or job.series
+    series, due_at = facts.series or job.series, subject.due_at
+    moved = _calendar_moved(facts, job, subject)
+    said = f"{moved} " if moved else ""
     if subject.effect is not None:
-        return f"{_clock_moved(series, subject.effect, subject.due_at)} "
-    return f"Jitter moves the job {span(series.jitter_ms)} later, to {time(subject.due_at)}. "
+        said += f"{_clock_moved(series, subject.effect, due_at)} "
+    if subject.moved_by == "jitter":
+        said += f"Jitter moves the job {span(series.jitter_ms)} later, to {time(due_at)}. "
+    return said
 
 
 def _are_used_up(series: Series, last_at: Instant | None) -> bool:

@@ -3,6 +3,7 @@
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { get, getAll, onRefusedKey, pathOf, storedKey } from "./api.js";
+import { Calendar, CalendarEditor, Calendars } from "./calendars.js";
 import { Editor } from "./editor.js";
 import { Failures } from "./failures.js";
 import { Job } from "./job.js";
@@ -23,6 +24,7 @@ const OFFERED = [
   ["jobs", "Jobs", "read"],
   ["failures", "Failures", "read"],
   ["policies", "Policies", "read"],
+  ["calendars", "Calendars", "read"],
   ["keys", "Keys", "admin"],
   ["settings", "Settings", "admin"],
 ];
@@ -95,6 +97,10 @@ function Screen({ me, namespace, screen, rest, query }) {
   if (screen === "failures") return html`<${Failures} me=${me} namespace=${namespace} />`;
   if (screen === "jobs" && part === "why") return html`<${Why} namespace=${namespace} name=${name} query=${query} />`;
   if (screen === "policies") return html`<${Policies} me=${me} namespace=${namespace} />`;
+  if (screen === "new-calendar" && may(me, "write")) return html`<${CalendarEditor} namespace=${namespace} />`;
+  if (screen === "calendars" && part === "edit" && may(me, "write")) return html`<${CalendarEditor} namespace=${namespace} name=${name} />`;
+  if (screen === "calendars" && name) return html`<${Calendar} me=${me} namespace=${namespace} name=${name} query=${query} />`;
+  if (screen === "calendars") return html`<${Calendars} me=${me} namespace=${namespace} />`;
   if (screen === "keys" && may(me, "admin")) return html`<${Keys} me=${me} namespace=${namespace} />`;
   if (screen === "settings" && may(me, "admin")) return html`<${Settings} me=${me} namespace=${namespace} />`;
   if (screen === "new" && may(me, "write")) return html`<${Editor} namespace=${namespace} />`;

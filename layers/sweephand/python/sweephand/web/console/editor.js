@@ -11,7 +11,7 @@ import { goTo, linkTo } from "./route.js";
 import { viewerZone } from "./time.js";
 
 const PREVIEW_AFTER_MS = 350;
-const TIMING = ["schedule", "timezone", "dueTime", "ttl", "repeats", "dst", "jitter"];
+const TIMING = ["schedule", "timezone", "dueTime", "ttl", "repeats", "dst", "jitter", "calendar"];
 
 /** What a new job begins as. */
 const NEW_JOB = { schedule: "0 9 * * MON-FRI", timezone: "UTC", target: { type: "http", url: "https://" } };
@@ -82,7 +82,7 @@ function Form({ namespace, name, definition, etag }) {
         value=${field.split(".").reduce((at, each) => at?.[each], present)} isLocked=${mistake !== null} onWrite=${write} />`)}
     </div><${Field} id="json" label="The whole definition (JSON)" errors=${mistake ? [`This is no JSON: ${mistake}`] : []}>
       <textarea id="json" rows="24" spellcheck=${false} value=${text} onInput=${(event) => setText(event.target.value)}></textarea><//></div>
-    <section aria-labelledby="preview-title"><h2 id="preview-title">When it would fire</h2><${Preview} timing=${timingOf(present)} /></section>
+    <section aria-labelledby="preview-title"><h2 id="preview-title">When it would fire</h2><${Preview} timing=${timingOf(present, namespace)} /></section>
   </form>`;
 }
 
@@ -104,8 +104,10 @@ function withField(definition, field, value) {
   return next;
 }
 
-function timingOf(definition) {
-  return Object.fromEntries(TIMING.filter((each) => each in definition).map((each) => [each, definition[each]]));
+/** The fields that a preview takes. It looks for a calendar in the namespace. */
+function timingOf(definition, namespace) {
+  const found = Object.fromEntries(TIMING.filter((each) => each in definition).map((each) => [each, definition[each]]));
+  return found.calendar ? { ...found, namespace } : found;
 }
 
 /** The next due times of a schedule that is being written, in words and as instants, from the API. */

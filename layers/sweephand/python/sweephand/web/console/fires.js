@@ -1,16 +1,24 @@
-// The next due times of a schedule, with what the clock changes do to them.
+// The next due times of a schedule, with what the clock changes and a calendar do to them.
 
 import { html } from "./vendor/preact.js";
 import { Empty, Table } from "./parts.js";
-import { fromNow, inZone, viewerZone, wallClock } from "./time.js";
+import { dateText, fromNow, inZone, viewerZone, wallClock } from "./time.js";
 
-const CLOCK_CHANGE = {
+const CHANGE = {
   "gap-shifted": "The clock skips the local time this day, so it fires when the gap ends.",
   "overlap-first": "The clock shows this local time twice this day. This is the first.",
   "overlap-last": "The clock shows this local time twice this day. This is the last.",
   "gap-skipped": "Does not fire: the clock skips this local time this day.",
   "overlap-skipped": "Does not fire: the clock shows this local time twice, and the other one fires.",
+  "calendar-owed": "The calendar was changed. This stands for a due time that was then past.",
+  "calendar-fired": "Does not fire: the calendar was changed, and this has fired on another day.",
 };
+
+/** What a clock change or the calendar does to a due time, in words. */
+function changeOf({ reason, movedFrom, day }) {
+  if (movedFrom) return `Moved from ${dateText(movedFrom.date)}: ${movedFrom.reason}.`;
+  return day ? `Does not fire on this day: ${day.reason}.` : CHANGE[reason];
+}
 
 /** Due times in the job's zone, the viewer's and UTC. `found` is the API's answer, `zone` the job's zone. */
 export function Fires({ found, zone = "UTC" }) {
@@ -20,7 +28,7 @@ export function Fires({ found, zone = "UTC" }) {
   const zones = [...new Set([viewerZone(), "UTC"])].filter((each) => each !== zone);
   return html`<${Table} label="Next due times" className="fires" head=${[zone, ...zones.map((each) => (each === "UTC" ? "UTC" : `${each} (yours)`)), ""]}>
     ${rows.map((row) => html`<tr key=${row.utc + row.isSkipped} class=${row.isSkipped ? "is-skipped" : ""}>
-      <td>${wallClock(row.local)}${row.reason ? html`<span class="change">${CLOCK_CHANGE[row.reason]}</span>` : null}</td>
+      <td>${wallClock(row.local)}${row.reason ? html`<span class="change">${changeOf(row)}</span>` : null}</td>
       ${zones.map((each) => html`<td class="soft">${inZone(row.utc, each)}</td>`)}
       <td class="soft">${row.isSkipped ? "skipped" : fromNow(row.utc)}</td></tr>`)}<//>`;
 }

@@ -79,6 +79,7 @@ function factsOf(namespace, job, fires) {
   return [
     ["Schedule", [html`<code>${scheduleText(job)}</code>`, fires?.description ? html`<span class="under">${fires.description}</span>` : null]],
     ["Zone", job.timezone || "UTC"],
+    ["Calendar", job.calendar && html`<a href=${linkTo([namespace, "calendars", job.calendar.name])}>${job.calendar.name}</a>`],
     ["Next run", job.state === "paused" ? "none while paused" : html`<${When} at=${job.nextRun} zone=${job.timezone} />`],
     ["Last run", job.lastRun ? html`<a href=${linkTo([namespace, "jobs", job.name, "runs", job.lastRun.id])}><${When} at=${job.lastRun.dueAt}
       zone=${job.timezone} /></a> <${StateMark} state=${job.lastRun.state} />` : "none yet"],

@@ -32,6 +32,11 @@ export function inZone(instant, zone) {
   return `${part.weekday} ${part.day} ${part.month}${year} ${part.hour}:${part.minute}:${part.second}`;
 }
 
+/** A day of a calendar: `Fri 24 Dec 2027`. The year is shown unless it is the present one. */
+export function dateText(date) {
+  return inZone(`${date}T00:00:00Z`, "UTC").replace(/ 00:00:00$/, "");
+}
+
 /** The wall clock in the text of an instant with its offset, as the API shows local times. */
 export function wallClock(local) {
   const [, date, time, offset = ""] = /^(\S+?)T(\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)?$/.exec(local) || [];

@@ -47,7 +47,7 @@ function Verdict({ namespace, name, found, onLook }) {
 }
 
 const WORDS = { standstill: "The stack stood still", change: "Change of the job", resumed: "Resumed", clockChange: "Clock change",
-  waitsFor: "The other run", limit: "Limit", policy: "Policy", jitter: "Jitter" };
+  waitsFor: "The other run", limit: "Limit", policy: "Policy", jitter: "Jitter", calendar: "Calendar" };
 
 /** A piece of evidence: a text, or an object with its fields. */
 function Evidence({ value }) {

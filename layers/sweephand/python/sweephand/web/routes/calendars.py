@@ -12,7 +12,7 @@ from sweephand.base.instants import DAY_MS, Instant, to_datetime
 from sweephand.jobs.calendar_fields import calendar_violations, date_of, day_number, read_date
 from sweephand.jobs.calendars import CalendarView
 from sweephand.model.calendar import CalendarKey, ResolvedDays
-from sweephand.schedules.day_rule import ClosedDays, closed_days
+from sweephand.schedules.day_rule import closed_days
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     Accepts,
@@ -35,6 +35,7 @@ from sweephand.web.schemas.calendars import (
     CalendarRequest,
     CalendarResponse,
     calendar_brief,
+    calendar_day,
     calendar_response,
 )
 from sweephand.web.schemas.formats import PageQuery, QueryParameters, Whole, from_text, page_query
@@ -165,7 +166,7 @@ def preview_calendar(services: Services, request: Request[NoQuery, WantedCalenda
     today = request.requested_at // DAY_MS
     before, after = closed_days(stored), closed_days(days.closed)
     differing = (day for day in range(today, max(before.end, after.end)) if before.has(day) != after.has(day))
-    changes = [_day(after, day, days.reasons) for day in islice(differing, _DAYS_MAX)]
+    changes = [calendar_day(after, day, days.reasons) for day in islice(differing, _DAYS_MAX)]
     preview: CalendarPreview = {
         "nextDays": _coming(days.closed, days.reasons, today),
         "changes": changes,
@@ -205,7 +206,7 @@ def list_calendar_days(services: Services, request: Request[DaysQuery, None]) ->
     closed, reasons = closed_days(view.calendar.closed), view.content.reasons
     shown: CalendarDays = {
         "days": [
-            _day(closed, day, reasons)
+            calendar_day(closed, day, reasons)
             for day in range(first, first + request.query.days)
             if closed.has(day) or date_of(day).isoformat() in reasons
         ]
@@ -261,12 +262,7 @@ def _coming(closed: str, reasons: Mapping[str, str], today: int) -> list[Calenda
     """The next days that differ from the rule of their week."""
     days = closed_days(closed)
     differing = (day for day in range(today, days.end) if days.differs(day))
-    return [_day(days, day, reasons) for day in islice(differing, _NEXT_DAYS_MAX)]
-
-
-def _day(days: ClosedDays, day: int, reasons: Mapping[str, str]) -> CalendarDay:
-    date = date_of(day).isoformat()
-    return {"date": date, "isClosed": days.has(day), "reason": reasons.get(date, "weekend")}
+    return [calendar_day(days, day, reasons) for day in islice(differing, _NEXT_DAYS_MAX)]
 
 
 def key_of(request: Request[Any, Any]) -> CalendarKey:

@@ -7,11 +7,12 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, rfc3339
-from sweephand.runs.explain.facts import Explanation, LimitLevel, Verdict, wall
-from sweephand.schedules import Series
+from sweephand.runs.explain.facts import Explanation, Facts, LimitLevel, Verdict, wall
+from sweephand.schedules.day_rule import Otherwise
 from sweephand.web.http.operation import Operation, Reply, Request, Returns, Services
 from sweephand.web.routes.changes import ChangeResponse, change_response
 from sweephand.web.routes.jobs import JOB_PATH
+from sweephand.web.schemas.calendars import CalendarDay, calendar_day
 from sweephand.web.schemas.formats import Moment, QueryParameters, Time, about, time_or_none
 from sweephand.web.schemas.responses import RunResponse, run_response
 
@@ -33,6 +34,15 @@ class ClockChangeResponse(TypedDict):
     local: Annotated[str, about("The local time, without an offset.")]
     timezone: Annotated[str, about("The zone of the job.")]
     rule: Annotated[str, about("The job's rule for it: `dst.gap` or `dst.overlap`.")]
+
+
+class CalendarEvidenceResponse(TypedDict):
+    """What the calendar has done to the occurrences of a day."""
+
+    name: Annotated[str | None, about("The calendar. Null if an earlier definition of the job named it.")]
+    day: Annotated[CalendarDay, about("The day that does not fit.")]
+    otherwise: Annotated[Otherwise, about("The job's rule for such a day: `calendar.otherwise`.")]
+    movedTo: Annotated[Time | None, about("The due time that stands for it. Null if nothing fires for it.")]
 
 
 class JitterResponse(TypedDict):
@@ -69,6 +79,9 @@ class EvidenceResponse(TypedDict):
     clockChange: NotRequired[
         Annotated[ClockChangeResponse, about("The clock change that moved or dropped the time.")]
     ]
+    calendar: NotRequired[
+        Annotated[CalendarEvidenceResponse, about("The day of the calendar that moved or dropped the time.")]
+    ]
     jitter: NotRequired[Annotated[JitterResponse, about("The jitter that moved the trigger.")]]
     standstill: NotRequired[
         Annotated[StandstillResponse, about("The standstill in which the trigger fell due.")]
@@ -104,15 +117,16 @@ class ExplainResponse(TypedDict):
     ]
 
 
-def explain_response(at: Instant, found: Explanation, series: Series | None) -> ExplainResponse:
-    """An explanation as a response. `series` is that of its time; None if there is no job."""
+def explain_response(found: Explanation, facts: Facts) -> ExplainResponse:
+    """An explanation and its facts as a response."""
+    at = facts.at
     response: ExplainResponse = {
         "at": rfc3339(at),
         "verdict": found.verdict,
         "summary": found.summary,
         "dueAt": time_or_none(found.due_at),
         "nearest": {"before": time_or_none(found.before), "after": time_or_none(found.after)},
-        "evidence": _evidence(found, series),
+        "evidence": _evidence(found, facts),
         "history": "kept" if found.is_kept else "not-kept",
     }
     if found.run is not None:
@@ -122,23 +136,13 @@ def explain_response(at: Instant, found: Explanation, series: Series | None) -> 
     return response
 
 
-def _evidence(found: Explanation, series: Series | None) -> EvidenceResponse:
+def _evidence(found: Explanation, facts: Facts) -> EvidenceResponse:
     evidence: EvidenceResponse = {}
     if found.change is not None:
         evidence["change"] = change_response(found.change)
     if found.pause_end is not None:
         evidence["resumed"] = change_response(found.pause_end)
-    if series is not None and found.subject is not None:
-        if (effect := found.subject.effect) is not None:
-            is_gap = effect.cause == "gap"
-            evidence["clockChange"] = {
-                "kind": "gap" if is_gap else "overlap",
-                "local": wall(effect.wall_s),
-                "timezone": series.timezone,
-                "rule": series.dst.gap if is_gap else series.dst.overlap,
-            }
-        if found.subject.moved_by == "jitter":
-            evidence["jitter"] = {"seconds": series.jitter_ms / SECOND_MS}
+    evidence |= _evidence_of_moves(found, facts)
     if found.standstill is not None:
         kind, since, until = found.standstill
         evidence["standstill"] = {"kind": kind, "since": rfc3339(since), "until": time_or_none(until)}
@@ -153,6 +157,32 @@ def _evidence(found: Explanation, series: Series | None) -> EvidenceResponse:
             "triggersPerMinute": per_minute,
             "takenUntil": rfc3339(taken_until),
         }
+    return evidence
+
+
+def _evidence_of_moves(found: Explanation, facts: Facts) -> EvidenceResponse:
+    """What has moved or dropped the time in question."""
+    evidence: EvidenceResponse = {}
+    series, subject = facts.series, found.subject
+    if series is None or subject is None:
+        return evidence
+    if (effect := subject.effect) is not None:
+        is_gap = effect.cause == "gap"
+        evidence["clockChange"] = {
+            "kind": "gap" if is_gap else "overlap",
+            "local": wall(effect.wall_s),
+            "timezone": series.timezone,
+            "rule": series.dst.gap if is_gap else series.dst.overlap,
+        }
+    if subject.day is not None and series.days is not None:
+        evidence["calendar"] = {
+            "name": facts.calendar,
+            "day": calendar_day(series.days.closed, subject.day, facts.reasons),
+            "otherwise": series.days.otherwise,
+            "movedTo": time_or_none(subject.due_at),
+        }
+    if subject.moved_by == "jitter":
+        evidence["jitter"] = {"seconds": series.jitter_ms / SECOND_MS}
     return evidence
 
 
@@ -185,13 +215,13 @@ def explain_job(services: Services, request: Request[ExplainQuery, None]) -> Rep
 
     Gives the first reason that is true, with what speaks for it. The instant is about the trigger of the
     schedule that is due then. A full minute stands for the first due time of that minute, and a full second
-    for that of the second. If a clock change or jitter has moved the trigger, the answer is about the trigger
-    where it is now. Of a batch it is about the first trigger. Runs on demand are not part of it. The call
-    also answers for a deleted job.
+    for that of the second. If a calendar, a clock change or jitter has moved the trigger, the answer is about
+    the trigger where it is now. Of a batch it is about the first trigger. Runs on demand are not part of it.
+    The call also answers for a deleted job.
     """
     at = request.query.at
     if at is not None:
         # An offset can lead out of the years that an answer can name. Nothing is due there.
         at = min(max(at, _EARLIEST), INSTANT_MAX)
     found, facts = services.explainer.explain(request.key, at, request.requested_at)
-    return Reply(200, explain_response(facts.at, found, facts.series))
+    return Reply(200, explain_response(found, facts))

@@ -1,27 +1,34 @@
 """The operations that show the due times of a stored job, and of a schedule that is not stored."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Annotated, Any, Final, Literal, NotRequired
+from operator import itemgetter
+from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired
 
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.errors import InvalidError, ScheduleError
+from sweephand.base.errors import InvalidError, NotFoundError, ScheduleError, Violation
 from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import OCCURRENCES_MAX, PAGE_ITEMS_DEFAULT
 from sweephand.jobs.fields.field import top_field
 from sweephand.jobs.fields.timing import series_of_fields, timing_violations
+from sweephand.model.calendar import CalendarKey
+from sweephand.model.definition import Definition
 from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.clock.zones import Zone, zone_named
+from sweephand.schedules.day_effects import day_effects, moved_from
+from sweephand.schedules.day_rule import DayRule
 from sweephand.schedules.time_points import parse_instant
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
+from sweephand.web.schemas.calendars import CalendarDay, calendar_day
 from sweephand.web.schemas.formats import (
     Moment,
+    Name,
     QueryParameters,
     Time,
     Whole,
@@ -31,10 +38,10 @@ from sweephand.web.schemas.formats import (
 )
 from sweephand.web.schemas.job_requests import Timing
 from sweephand.web.schemas.schedule_description import describe
-from sweephand.web.schemas.shapes import check, given_fields, needs_one_of
+from sweephand.web.schemas.shapes import check, given_fields, needs_one_of, without_nulls
 
-#: The effect of a clock change on a due time.
-Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
+#: The effect of a clock change or a calendar on a due time.
+Reason = Literal["gap-shifted", "overlap-first", "overlap-last", "calendar-moved", "calendar-owed"]
 
 
 class OccurrenceResponse(TypedDict):
@@ -46,26 +53,32 @@ class OccurrenceResponse(TypedDict):
         Annotated[
             Reason,
             about(
-                "Only where the clock changes. `gap-shifted`: the due time replaces a local "
+                "`gap-shifted`: the due time replaces a local "
                 "time that does not exist that day. `overlap-first`, `overlap-last`: the local time exists "
-                "twice that day, and this is its first or last instant."
+                "twice that day, and this is its first or last instant. `calendar-moved`: the calendar has "
+                "moved it from the day `movedFrom`. `calendar-owed`: the calendar was changed, and the due "
+                "time replaces one that was then past."
             ),
         ]
     ]
+    movedFrom: NotRequired[Annotated[CalendarDay, about("The day from which the calendar has moved it.")]]
 
 
 class SkippedResponse(TypedDict):
-    """A local time of the schedule that is not a due time, because the clock changes."""
+    """A time of the schedule that is not a due time, because the clock changes, or by the calendar."""
 
-    utc: Annotated[Time, about("Of `overlap-skipped`, the instant. Of `gap-skipped`, the end of the gap.")]
+    utc: Annotated[Time, about("The instant. Of `gap-skipped`, the end of the gap.")]
     local: Annotated[str, about("The local time. It has no offset if it does not exist that day.")]
     reason: Annotated[
-        Literal["gap-skipped", "overlap-skipped"],
+        Literal["gap-skipped", "overlap-skipped", "calendar-skipped", "calendar-fired"],
         about(
             "`gap-skipped`: the local time does not exist that day. `overlap-skipped`: it "
-            "exists twice that day, and its other instant fires."
+            "exists twice that day, and its other instant fires. `calendar-skipped`: the job does not fire "
+            "on `day`, and this is the first time of the schedule on it. `calendar-fired`: the calendar was "
+            "changed, and what is due then has already fired on another day."
         ),
     ]
+    day: NotRequired[Annotated[CalendarDay, about("The day that the calendar skips.")]]
 
 
 class OccurrencesResponse(TypedDict):
@@ -73,7 +86,8 @@ class OccurrencesResponse(TypedDict):
 
     occurrences: Annotated[list[OccurrenceResponse], about("The due times, earliest first.")]
     skipped: Annotated[
-        list[SkippedResponse], about("The local times that clock changes dropped before the last due time.")
+        list[SkippedResponse],
+        about("The times that clock changes and the calendar dropped before the last due time."),
     ]
     description: Annotated[str, about("The schedule in words, without time zone and bounds.")]
     end: Annotated[
@@ -115,6 +129,9 @@ class PreviewRequest(Timing):
         le=OCCURRENCES_MAX,
         description=f"How many due times; 1 to {OCCURRENCES_MAX}, {PAGE_ITEMS_DEFAULT} by default.",
     )
+    namespace: Name | None = Field(
+        None, description="The namespace of the `calendar`; required with it. The caller must see it."
+    )
 
 
 _REASONS: Final[Mapping[str, Reason]] = {
@@ -123,12 +140,19 @@ _REASONS: Final[Mapping[str, Reason]] = {
     "second": "overlap-last",
 }
 
-#: The most effects of clock changes that one call reads. An expression can name each second of a repeated
-#: hour.
+#: The most effects of clock changes, and days that do not fit, that one call reads. An expression can name
+#: each second of a repeated hour.
 _EFFECTS_MAX: Final = 10_000
 
 #: No schedule has an occurrence before 1970.
 _EARLIEST: Final[Instant] = 0
+
+
+class Days(NamedTuple):
+    """The calendar of a series, and the reasons of its days."""
+
+    name: str
+    reasons: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +162,22 @@ class Preview:
     series: Series
     after: Instant
     limit: int
+    days: Days | None = None
 
 
-def _read_preview(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Preview:
+class AskedPreview(NamedTuple):
+    """A valid preview whose calendar is not read yet: its fields, its beginning, and what to show."""
+
+    fields: Mapping[str, Any]
+    reference_at: Instant
+    after: Instant
+    limit: int
+
+
+def _read_preview(document: Mapping[str, Any], _: Services, requested_at: Instant) -> AskedPreview:
     given = given_fields(document)
+    if isinstance(given.get("calendar"), Mapping):
+        given["calendar"] = without_nulls(given["calendar"])
     asked, violations = check(PreviewRequest, given)
     invalid = {top_field(each) for each in violations}
     valid = {name: value for name, value in given.items() if name not in invalid}
@@ -149,11 +185,18 @@ def _read_preview(document: Mapping[str, Any], _: Services, requested_at: Instan
     reference_at = (
         requested_at if after is None else _reference_instant(valid.get("dueTime"), after, requested_at)
     )
-    violations += timing_violations(given, valid, reference_at)
+    violations += [*timing_violations(given, valid, reference_at), *_misplaced(given)]
     if violations or asked is None:
         raise InvalidError(violations)
     since = requested_at - 1 if after is None else after
-    return Preview(series_of_fields(given, reference_at), since, asked.limit or PAGE_ITEMS_DEFAULT)
+    return AskedPreview(given, reference_at, since, asked.limit or PAGE_ITEMS_DEFAULT)
+
+
+def _misplaced(given: Mapping[str, Any]) -> Iterator[Violation]:
+    if "calendar" in given and "namespace" not in given:
+        yield Violation("/namespace", "Give the namespace of the calendar.")
+    elif "namespace" in given and "calendar" not in given:
+        yield Violation("/namespace", "It says where a calendar is. Leave it out, or give a calendar.")
 
 
 @partial(
@@ -170,7 +213,8 @@ def list_occurrences(services: Services, request: Request[OccurrencesQuery, None
     """Show a job's next due times."""
     after = request.requested_at - 1 if request.query.after is None else request.query.after
     job = services.reader.get(request.key, request.requested_at).job
-    return Reply(200, _occurrences_response(Preview(job.series, after, request.query.limit)))
+    days = _days_of(services, request.namespace, job.definition)
+    return Reply(200, _occurrences_response(Preview(job.series, after, request.query.limit, days)))
 
 
 @partial(
@@ -192,23 +236,52 @@ def list_occurrences(services: Services, request: Request[OccurrencesQuery, None
     ),
     returns={200: Returns("The due times in order", OccurrencesResponse)},
 )
-def preview_occurrences(_: Services, request: Request[NoQuery, Preview]) -> Reply:
+def preview_occurrences(services: Services, request: Request[NoQuery, AskedPreview]) -> Reply:
     """Show the due times of a schedule that is not stored."""
-    return Reply(200, _occurrences_response(request.body))
+    fields, reference_at, after, limit = request.body
+    definition = Definition(fields)
+    if definition.calendar is None:
+        return Reply(
+            200, _occurrences_response(Preview(series_of_fields(fields, reference_at), after, limit))
+        )
+    namespace = fields["namespace"]
+    if not request.caller.sees(namespace):
+        detail = "There is no such namespace, or you are a caller of another one."
+        raise InvalidError([Violation("/namespace", detail)])
+    definition = services.calendar_check.with_days(namespace, definition)
+    series = series_of_fields(fields, reference_at, closed=definition.closed)
+    days = _days_of(services, namespace, definition)
+    return Reply(200, _occurrences_response(Preview(series, after, limit, days)))
+
+
+def _days_of(services: Services, namespace: str, definition: Definition) -> Days | None:
+    name = definition.calendar
+    if name is None:
+        return None
+    with suppress(NotFoundError):
+        return Days(name, services.calendars.get(CalendarKey(namespace, name)).content.reasons)
+    return Days(name, {})
 
 
 def _occurrences_response(preview: Preview) -> OccurrencesResponse:
-    series = preview.series
+    series, days = preview.series, preview.days
     zone = zone_named(series.timezone)
     coming = list(islice(series.occurrences(preview.after), preview.limit))
     effects: list[ClockEffect] = []
     if coming:
         effects = list(islice(series.clock_effects(preview.after, coming[-1].due_at), _EFFECTS_MAX))
     reasons = {each.instant: _REASONS[each.cause] for each in effects if each.fires}
+    shown = [_occurrence(each.due_at, zone, reasons.get(each.due_at)) for each in coming]
+    skipped = [(each.instant, _skipped(each, zone)) for each in effects if not each.fires]
+    if days is not None and series.days is not None and coming:
+        for occurrence, response in zip(coming, shown, strict=True):
+            _add_day(response, series, occurrence.due_at, days)
+        skipped += _dropped(series, series.days, days, preview.after, coming[-1].due_at)
+        skipped.sort(key=itemgetter(0))
     return {
-        "occurrences": [_occurrence(each.due_at, zone, reasons.get(each.due_at)) for each in coming],
-        "skipped": [_skipped(each, zone) for each in effects if not each.fires][: preview.limit],
-        "description": describe(series),
+        "occurrences": shown,
+        "skipped": [each for _, each in skipped][: preview.limit],
+        "description": describe(series, None if days is None else days.name),
         "end": time_or_none(series.last_at()),
     }
 
@@ -218,6 +291,37 @@ def _occurrence(due_at: Instant, zone: Zone, reason: Reason | None) -> Occurrenc
     if reason is not None:
         response["reason"] = reason
     return response
+
+
+def _add_day(response: OccurrenceResponse, series: Series, due_at: Instant, days: Days) -> None:
+    """Add what the calendar has done to a due time."""
+    assert series.days is not None, "the series has a calendar"
+    source = moved_from(series, due_at)
+    if source is not None:
+        response["reason"] = "calendar-moved"
+        response["movedFrom"] = calendar_day(series.days.closed, source, days.reasons)
+    elif due_at in series.days.also:
+        response["reason"] = "calendar-owed"
+
+
+def _dropped(
+    series: Series, rule: DayRule, days: Days, after: Instant, through: Instant
+) -> Iterator[tuple[Instant, SkippedResponse]]:
+    """What the calendar drops between two instants."""
+    zone = zone_named(series.timezone)
+    for effect in islice(day_effects(series, after, through), _EFFECTS_MAX):
+        if effect.target is None:
+            at = effect.first_at
+            response: SkippedResponse = {
+                "utc": rfc3339(at),
+                "local": _local(at, zone),
+                "reason": "calendar-skipped",
+                "day": calendar_day(rule.closed, effect.day, days.reasons),
+            }
+            yield at, response
+    for at in rule.without:
+        if after < at <= through:
+            yield at, {"utc": rfc3339(at), "local": _local(at, zone), "reason": "calendar-fired"}
 
 
 def _skipped(effect: ClockEffect, zone: Zone) -> SkippedResponse:

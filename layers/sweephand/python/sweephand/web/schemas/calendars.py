@@ -1,5 +1,6 @@
 """The bodies of requests about calendars, and of their answers."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, WithJsonSchema
@@ -7,9 +8,10 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.instants import rfc3339
 from sweephand.base.limits import CALENDAR_DATES_MAX, CALENDAR_ICS_BYTES_MAX, CALENDAR_SOURCES_MAX
-from sweephand.jobs.calendar_fields import NOTE_LENGTH_MAX, WEEKDAYS
+from sweephand.jobs.calendar_fields import NOTE_LENGTH_MAX, WEEKDAYS, date_of, reason_of_day
 from sweephand.jobs.calendars import CalendarView
 from sweephand.model.calendar import Calendar
+from sweephand.schedules.day_rule import ClosedDays
 from sweephand.web.schemas.formats import NextCursor, Time, about
 from sweephand.web.schemas.shapes import RequestBody, needs_one_of
 
@@ -89,7 +91,9 @@ class CalendarDay(TypedDict):
 
     date: Annotated[str, about("The day, as in 2027-12-24.")]
     isClosed: Annotated[bool, about("Whether the day is closed.")]
-    reason: Annotated[str, about("The name of the holiday, the note of the day, or `weekend`.")]
+    reason: Annotated[
+        str, about("The name of the holiday, the note of the day, or `weekend`, `closed` or `open`.")
+    ]
 
 
 class CalendarBriefResponse(TypedDict):
@@ -157,6 +161,12 @@ class CalendarPage(TypedDict):
 
     items: Annotated[list[CalendarBriefResponse], about("The calendars, in the order of their names.")]
     nextCursor: NotRequired[NextCursor]
+
+
+def calendar_day(days: ClosedDays, day: int, reasons: Mapping[str, str]) -> CalendarDay:
+    """A day of a calendar that has these reasons."""
+    reason = reason_of_day(days, day, reasons)
+    return {"date": date_of(day).isoformat(), "isClosed": days.has(day), "reason": reason}
 
 
 def calendar_brief(calendar: Calendar) -> CalendarBriefResponse:

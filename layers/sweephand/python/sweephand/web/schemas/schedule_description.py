@@ -7,13 +7,14 @@ library describes `L,15` as "day L" and `1,5L` as "the last Monday and Friday". 
 says "or" instead of "and".
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.schedules import Series
+from sweephand.schedules.day_rule import Otherwise
 from sweephand.schedules.durations import MS_NS, Duration
 from sweephand.schedules.notations.aws import At, Rate
 from sweephand.schedules.notations.cron import Cron, CronFields
@@ -33,8 +34,27 @@ _RANGE_MIN: Final = 3
 _TIME_FIELDS: Final = 3
 
 
-def describe(series: Series) -> str:
-    """A schedule in English, without its time zone and bounds: "At 02:30, Monday through Friday"."""
+_OTHERWISE: Final[Mapping[Otherwise, str]] = {
+    "skip": "",
+    "next": ", otherwise on the next one",
+    "previous": ", otherwise on the previous one",
+    "nearest": ", otherwise on the nearest one",
+}
+
+
+def describe(series: Series, calendar: str | None = None) -> str:
+    """A schedule in English, without its time zone and bounds: "At 02:30, Monday through Friday".
+
+    `calendar` names the calendar of the series.
+    """
+    text, rule = _describe_schedule(series), series.days
+    if calendar is None or rule is None:
+        return text
+    only = "only " if rule.otherwise == "skip" else ""
+    return f"{text}, {only}on {rule.fits} days of the calendar {calendar}{_OTHERWISE[rule.otherwise]}"
+
+
+def _describe_schedule(series: Series) -> str:
     if series.schedule is None:
         if series.due_at is None:
             return "Only on demand"

@@ -1,0 +1,157 @@
+// The calendars of a namespace: their list, one as a year at a glance, and the editor of one.
+
+import { html, useEffect, useState } from "./vendor/preact.js";
+import { may } from "./access.js";
+import { call, get, getSome, inNamespace } from "./api.js";
+import { readJson, writeJson } from "./exact.js";
+import { useDeed, useLive } from "./live.js";
+import { Ask, Empty, Facts, Field, Loaded, ProblemNote, Table, When } from "./parts.js";
+import { goTo, linkTo } from "./route.js";
+import { counted, dateText } from "./time.js";
+
+/** The list is read in so many pages. */
+const LISTED_PAGES = 5;
+const CALENDAR_FIELDS = ["weekend", "holidays", "ics", "closed", "open"];
+const NEW_CALENDAR = { holidays: [{ country: "FR" }] };
+const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+const WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const DAY_MS = 86_400_000;
+const SETTLED_AFTER_MS = 350;
+
+const isoDay = (ms) => new Date(ms).toISOString().slice(0, 10);
+
+/** How far jobs are, in words. */
+function followText(calendar) {
+  if (calendar.state === "following") return `some jobs still have its former days, ${counted(calendar.jobsChanged, "job")} followed`;
+  return "all jobs have its days";
+}
+
+export function Calendars({ me, namespace }) {
+  const live = useLive(() => getSome(inNamespace(namespace, "calendars"), {}, LISTED_PAGES), `calendars ${namespace}`);
+  return html`<div class="head"><h1>Calendars</h1>${may(me, "write") ? html`<div class="verbs">
+      <a class="button main" href=${linkTo([namespace, "new-calendar"])}>New calendar</a></div>` : null}</div>
+    <${Loaded} live=${live} what="the calendars" show=${({ items, isPartial }) => (items.length ? [html`
+      <${Table} label="Calendars" head=${["Name", "Known until", "Jobs", "Last written"]}>${items.map((each) => html`
+        <tr key=${each.name}><td class="name"><a href=${linkTo([namespace, "calendars", each.name])}>${each.name}</a></td>
+          <td>${each.knownUntil || "–"}</td><td>${followText(each)}</td><td><${When} at=${each.updatedAt} /></td></tr>`)}<//>`,
+      isPartial ? html`<p class="soft">The first ${items.length} by name are shown.</p>` : null] : html`<${Empty} title=${`No calendars in ${namespace} yet.`}>
+        <p>A calendar says which days are closed. A job names it by <code>calendar</code>.</p><//>`)} />`;
+}
+
+export function Calendar({ me, namespace, name, query }) {
+  const path = inNamespace(namespace, "calendars", name);
+  const year = Number(/^\d{4}$/.exec(query.get("year") || "")?.[0] || new Date().getFullYear());
+  const [isAsked, setAsked] = useState(false);
+  const live = useLive(async () => {
+    const [calendar, { days }] = await Promise.all([get(path), get(`${path}/days`, { from: `${year}-01-01`, days: 366 })]);
+    return { calendar, days: days.filter(({ date }) => date.startsWith(year)) };
+  }, `${path} ${year}`);
+  const remove = async () => {
+    await call("DELETE", path);
+    goTo(linkTo([namespace, "calendars"]));
+  };
+  const link = (other) => html`<a class="button" href=${linkTo([namespace, "calendars", name], { year: String(other) })}>${other}</a>`;
+  return html`<p class="trail"><a href=${linkTo([namespace, "calendars"])}>Calendars</a></p>
+    <div class="head"><h1 class="mono">${name}</h1>${may(me, "write") ? html`<div class="verbs">
+      <a class="button" href=${linkTo([namespace, "calendars", name, "edit"])}>Edit</a>
+      <button type="button" class="danger" onClick=${() => setAsked(true)}>Delete</button></div>` : null}</div>
+    <${Loaded} live=${live} what="the calendar" show=${({ calendar, days }) => html`
+      <${Facts} rows=${[["Jobs", followText(calendar)], ["Known until", calendar.knownUntil], ["Holidays by", calendar.source],
+        ["Written", html`<span>key <code>${calendar.owner}</code>, <${When} at=${calendar.updatedAt} /></span>`]]} />
+      <section aria-labelledby="year-title"><div class="head"><h2 id="year-title">${year}</h2><nav class="verbs" aria-label="Years">${link(year - 1)}${link(year + 1)}</nav></div>
+        <p class="legend"><span class="day is-weekend">weekend</span> <span class="day is-holiday">closed</span> <span class="day is-opened">open</span></p>
+        <div class="year">${MONTHS.map((title, month) => html`<${Month} key=${title} year=${year} month=${month} days=${days} />`)}</div></section>
+      <section aria-labelledby="named-title"><h2 id="named-title">Days with a reason of their own</h2>
+        <${NamedDays} days=${days.filter(({ reason }) => reason !== "weekend")} /></section>`} />
+    ${isAsked ? html`<${Ask} title=${`Delete ${name}?`} verb="Delete" danger=${true} typed=${name} deed=${remove} onClose=${() => setAsked(false)}>
+      <p>A calendar that jobs name cannot be deleted.</p><//>` : null}`;
+}
+
+/** A month as a table of weeks. */
+function Month({ year, month, days }) {
+  const named = new Map(days.map((each) => [each.date, each]));
+  const first = Date.UTC(year, month, 1);
+  const before = (new Date(first).getUTCDay() + 6) % 7;
+  const length = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const weeks = Array.from({ length: Math.ceil((before + length) / 7) }, (_, week) => WEEK.map((_, place) => week * 7 + place - before));
+  return html`<table class="month"><caption>${MONTHS[month]}</caption>
+    <thead><tr>${WEEK.map((each) => html`<th scope="col"><abbr title=${each}>${each.slice(0, 2)}</abbr></th>`)}</tr></thead>
+    <tbody>${weeks.map((week) => html`<tr>${week.map((day) => (day < 0 || day >= length ? html`<td></td>` : html`
+      <${MonthDay} number=${day + 1} found=${named.get(isoDay(first + day * DAY_MS))} />`))}</tr>`)}</tbody></table>`;
+}
+
+function MonthDay({ number, found }) {
+  if (!found) return html`<td>${number}</td>`;
+  const kind = !found.isClosed ? "is-opened" : found.reason === "weekend" ? "is-weekend" : "is-holiday";
+  const state = found.isClosed ? "closed" : "open";
+  return html`<td class=${`day ${kind}`} title=${found.reason}>${number}<span class="unseen">${state}${found.reason === state ? "" : `: ${found.reason}`}</span></td>`;
+}
+
+/** Days with their reasons, in rows. */
+function NamedDays({ days }) {
+  if (!days.length) return html`<${Empty} title="No days." />`;
+  return html`<${Table} label="Days" head=${["Day", "State", "Reason"]}>${days.map((each) => html`<tr key=${each.date}>
+    <td>${dateText(each.date)}</td><td>${each.isClosed ? "closed" : "open"}</td><td>${each.reason}</td></tr>`)}<//>`;
+}
+
+/** Writes a calendar as JSON. The API says meanwhile which days it would have, and which of them change. */
+export function CalendarEditor({ namespace, name }) {
+  const path = name && inNamespace(namespace, "calendars", name);
+  const [loaded, setLoaded] = useState(name ? null : { text: writeJson(NEW_CALENDAR), etag: null });
+  const { problem, run } = useDeed();
+  const load = () => run(async () => {
+    const { value, etag } = await call("GET", path);
+    setLoaded({ text: writeJson(Object.fromEntries(CALENDAR_FIELDS.filter((each) => each in value).map((each) => [each, value[each]]))), etag });
+  });
+  useEffect(() => {
+    if (name) load();
+  }, []);
+  return html`<p class="trail"><a href=${linkTo([namespace, "calendars"])}>Calendars</a>${name ? [" / ", html`<a href=${linkTo([namespace, "calendars", name])}>${name}</a>`] : null}</p>
+    ${loaded ? html`<${CalendarForm} namespace=${namespace} name=${name} ...${loaded} />` : html`<h1>${name}</h1>
+      <${Loaded} live=${{ value: null, problem, reload: load }} what="the calendar" show=${() => null} />`}`;
+}
+
+function CalendarForm({ namespace, name, text: begun, etag }) {
+  const [text, setText] = useState(begun);
+  const [newName, setNewName] = useState("");
+  const { isBusy, problem, run } = useDeed();
+  let mistake = null;
+  try {
+    readJson(text);
+  } catch (error) {
+    mistake = error.message;
+  }
+  const save = (event) => {
+    event.preventDefault();
+    run(async () => {
+      const chosen = name || newName.trim();
+      await call("PUT", inNamespace(namespace, "calendars", chosen), { text, headers: etag ? { "if-match": etag } : { "if-none-match": "*" } });
+      goTo(linkTo([namespace, "calendars", chosen]));
+    });
+  };
+  return html`<form onSubmit=${save}>
+    <div class="head"><h1>${name ? `Edit ${name}` : "New calendar"}</h1><div class="verbs">
+      <a class="button" href=${linkTo([namespace, "calendars", ...(name ? [name] : [])])}>Cancel</a>
+      <button class="main" disabled=${isBusy || mistake !== null}>${isBusy ? "Saving …" : name ? "Save" : "Create"}</button></div></div>
+    <${ProblemNote} problem=${problem} />
+    <div class="columns even"><div>
+      ${name ? null : html`<${Field} id="calendar-name" label="Name">
+        <input id="calendar-name" required autocomplete="off" spellcheck=${false} value=${newName} onInput=${(event) => setNewName(event.target.value)} /><//>`}
+      <${Field} id="json" label="The calendar (JSON)" hint="weekend, holidays or ics, closed and open." errors=${mistake ? [`This is no JSON: ${mistake}`] : []}>
+        <textarea id="json" rows="18" spellcheck=${false} value=${text} onInput=${(event) => setText(event.target.value)}></textarea><//></div>
+      <section aria-labelledby="preview-title"><h2 id="preview-title">${name ? "What would change" : "Its next days"}</h2>
+        ${mistake ? null : html`<${CalendarPreview} namespace=${namespace} name=${name} text=${text} />`}</section></div></form>`;
+}
+
+/** Days that would change, or the next ones of a new calendar. */
+function CalendarPreview({ namespace, name, text }) {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), SETTLED_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  // The name of a calendar that is not written yet changes nothing of its days.
+  const path = `${inNamespace(namespace, "calendars", name || "new")}/preview`;
+  const live = useLive(async () => (await call("POST", path, { text: settled })).value, settled);
+  return html`<${Loaded} live=${live} what="the days" show=${(found) => html`<${NamedDays} days=${name ? found.changes : found.nextDays} />`} />`;
+}
