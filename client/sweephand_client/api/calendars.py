@@ -7,11 +7,11 @@ from sweephand_client.http.transport import Query
 from sweephand_client.openapi import operations
 from sweephand_client.openapi.calendars import (
     CalendarBriefResponse,
-    CalendarDay,
     CalendarPreview,
     CalendarRequest,
     CalendarResponse,
 )
+from sweephand_client.openapi.job_answers import CalendarDay
 
 
 class Calendars(Calls):

@@ -9,7 +9,8 @@ import typer
 from sweephand_client.commands.inputs import read_object, read_text
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import InputError
-from sweephand_client.openapi.calendars import CalendarDay, CalendarRequest
+from sweephand_client.openapi.calendars import CalendarRequest
+from sweephand_client.openapi.job_answers import CalendarDay
 
 app = typer.Typer(no_args_is_help=True, help="Calendars: which days are closed.")
 
