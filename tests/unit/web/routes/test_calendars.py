@@ -374,3 +374,13 @@ def test_a_preview_shows_no_calendar_of_a_namespace_that_the_caller_does_not_see
     ]
     assert [(each.status, each.pointers) for each in answers] == [(422, ["/namespace"])] * 2
     assert answers[0].json["errors"] == answers[1].json["errors"]
+
+
+def test_a_forecast_counts_the_days_on_which_jobs_fire(client: Client) -> None:
+    put(client, {"closed": ["2026-11-23"]})
+    for name, otherwise in (("skips", "skip"), ("moves", "next")):
+        calendar = {"name": "fr", "otherwise": otherwise}
+        client.put(name, {**MONTH_END, "schedule": "0 9 * * SUN,MON", "calendar": calendar})
+    query = "from=2026-11-21T23:00:00Z&to=2026-11-24T23:00:00Z&bucket=24h"
+    buckets = client.send("GET", f"/v1/namespaces/ns/forecast?{query}").json["buckets"]
+    assert [(each["at"][:10], each["triggers"]) for each in buckets] == [("2026-11-23", 1)]
