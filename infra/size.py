@@ -47,7 +47,8 @@ CEILINGS: Final = {
     # Trace contexts and labels travel from a request to each attempt, through 30 modules: 200.
     # Calendars take 1,540: days and moves of schedules 560, jobs and their following 480, the API 500. The
     # library of holidays is imported only when a calendar is written.
-    "package": Size(lines=32_640, modules=311, inner_imports=32),
+    # Pauses that end by themselves take 290, in the wheel, the API, the audit and explanations.
+    "package": Size(lines=32_940, modules=313, inner_imports=33),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -57,10 +58,12 @@ CEILINGS: Final = {
     # targets 150, the move 130, and report, files and options 190.
     # Calls about calendars take 55.
     # A dry run that the stack judges, with the lines of the fields that it refuses, takes 50.
-    "client": Size(lines=5_580, modules=56, inner_imports=0),
+    # The end of a pause takes 30: an option, two calls, and an export that has it.
+    "client": Size(lines=5_615, modules=56, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 80. Calls about them and about policies have modules of their own.
-    "generated": Size(lines=950, modules=8, inner_imports=0),
+    # The end of a pause takes 10.
+    "generated": Size(lines=960, modules=8, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
     # The worker uses what reads the time of a heartbeat.
@@ -101,7 +104,8 @@ CEILINGS: Final = {
     # The worker, with real processes, and a crontab that moves while a worker is killed: 1,260.
     # Moves from EventBridge, with an oracle of its expressions, kills at each step and throttling: 1,170.
     # Calendars, compared with two other libraries and a day-by-day enumeration: 920.
-    "tests": Size(lines=91_310, modules=798, inner_imports=1),
+    # Pauses that end by themselves, by hand and in worlds: 540.
+    "tests": Size(lines=91_870, modules=800, inner_imports=1),
 }
 
 
