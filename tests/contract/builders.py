@@ -12,10 +12,19 @@ from sweephand.model.change import AdminChange
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.line import Holder, Line, StoredLine
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.run import Run
 from sweephand.model.secret import Secret, SecretKey, SigningSecret, SigningSecrets
-from sweephand.model.timer import DeadlineTimer, OccurrenceTimer, RetryTimer, TimerPack, WatchTimer, pack_key
+from sweephand.model.timer import (
+    DeadlineTimer,
+    OccurrenceTimer,
+    ResumeTimer,
+    RetryTimer,
+    TimerPack,
+    WatchTimer,
+    pack_key,
+)
 from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
 from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Batch, Occurrence, Series
@@ -133,6 +142,11 @@ def watch_timer(check_at: Instant = NOON, shard: int = 3, **changed: Any) -> Wat
         armed_at=NOON - DAY_MS,
     )
     return WatchTimer(shard, message._replace(**changed))
+
+
+def resume_timer(at: Instant = NOON, shard: int = 3, **changed: Any) -> ResumeTimer:
+    message = ResumeMessage(JobKey("default", "backup"), UID, at, NOON - DAY_MS)
+    return ResumeTimer(shard, message._replace(**changed))
 
 
 def run(due_at: Instant = NOON, attempt: int = 1, owner: str = "owner00000000001", **changed: Any) -> Run:

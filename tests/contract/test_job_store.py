@@ -20,7 +20,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS
 from sweephand.model.change import Change, FieldChange, Former
 from sweephand.model.definition import CATCH_UP_DEFAULT, Definition, Payload
-from sweephand.model.job import Job, JobKey, Revision, RevisionName, brief_of
+from sweephand.model.job import Job, JobKey, PauseEnd, Revision, RevisionName, brief_of
 from sweephand.model.trace import Origin
 from sweephand.ports.jobs import JobStore
 
@@ -78,6 +78,7 @@ def everything_set() -> Job:
         counted_in=7,
         has_batches=True,
         origin=Origin(f"00-{'a' * 32}-{'b' * 16}-01", is_parent=True),
+        pause_end=PauseEnd(NOON + 1, "all"),
     )
 
 

@@ -9,6 +9,7 @@ from tests.contract.builders import (
     batch_timer,
     deadline_timer,
     pack,
+    resume_timer,
     retry_timer,
     timer,
     watch_timer,
@@ -69,6 +70,8 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         retry_timer(
             trigger=replace(retry_timer().message.trigger, index=3, batch=BatchPlace(9, 60_000, 20_000))
         ),
+        resume_timer(),
+        resume_timer(faults=3),
         retry_timer(),
         retry_timer(faults=3, first_attempt_at=None),
         retry_timer(attempt=100),
@@ -245,6 +248,12 @@ def test_a_timer_is_missing_unless_it_lies_in_its_bucket_alone_or_in_a_pack(time
     ]
     assert timers.missing([lost[0], alone, *lost[1:3], packed, *lost[3:], packed_batch, begun]) == lost
     assert timers.missing([]) == []
+
+
+def test_the_order_to_end_a_pause_is_missing_unless_it_lies_there_alone(timers: TimerStore) -> None:
+    there, lost = resume_timer(), resume_timer(uid="another")
+    timers.put([there, pack(timer())])
+    assert timers.missing([there, lost]) == [lost]
 
 
 def test_no_timer_is_missing_in_a_bucket_with_more_packs_than_one_read_returns(timers: TimerStore) -> None:

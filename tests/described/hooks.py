@@ -74,6 +74,8 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
         r"is past|names no instant|beyond the year|too long|before the first|ends before",
         _AHEAD,
     ),
+    (r"/until", r"in the future|is past|names no instant|beyond the year|too long|292 years", _AHEAD),
+    (r"/catchup", r"Give `until` too", "a mode is for a pause that ends by itself"),
     (r"/bucket", r"whole seconds, at least|292 years|such buckets", _BOUNDED),
     (r"/step", r"whole minutes, at least|out of range|292 years|such steps", _BOUNDED),
     (r"/since", r".", "an instant lies in the last 14 days"),

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 from infra.local.deploy import session
-from tests.e2e.deliveries import ON_TIME_MS, assert_one_trigger_on_time, assert_signed_and_on_time, dues_of
+from tests.e2e.deliveries import (
+    ON_TIME_MS,
+    assert_one_trigger_on_time,
+    assert_signed_and_on_time,
+    dues_of,
+    instant,
+)
 from tests.e2e.schedule import Schedule, eventually
 from tests.e2e.wheel import FAR_S
 from tests.fakes.receiver import Answer, Receiver
@@ -60,6 +66,20 @@ def test_a_series_arrives_at_each_of_its_times_and_ends(schedule: Schedule, rece
     assert [later - earlier for earlier, later in pairwise(dues)] == [1_000] * 3
     assert sorted(each.headers["sweephand-sequence"] for each in deliveries) == ["1", "2", "3", "4"]
     assert schedule.client.ask("GET", schedule.path("series"))["state"] == "completed"
+
+
+def test_a_job_that_is_paused_for_three_seconds_goes_on_by_itself(
+    schedule: Schedule, receiver: Receiver
+) -> None:
+    target = {"type": "http", "url": receiver.url("/held")}
+    schedule.put("held", schedule="@every 1s", dueTime="2s", target=target)
+    until = schedule.do("held", "pause", {"until": "3s", "catchup": "none"})["pausedUntil"]
+    deliveries = receiver.wait("/held", 2, within_s=90)
+    assert 0 <= dues_of(deliveries)[0] - instant(until) < 1_000
+    assert_signed_and_on_time(deliveries[-1])
+    change = schedule.client.ask("GET", f"{schedule.path('held')}/changes")["items"][0]
+    assert (change["what"], change["who"], change["until"]) == ("resumed", "sweephand", until)
+    schedule.client.call("DELETE", schedule.path("held"))
 
 
 def test_a_failed_delivery_is_tried_again_under_the_same_trigger_id(

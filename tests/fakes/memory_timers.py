@@ -8,8 +8,10 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.job import JobKey
 from sweephand.model.timer import (
+    AwaitedTimer,
     Cursor,
     OccurrenceTimer,
+    ResumeTimer,
     StoredTimer,
     TimerPack,
     UnreadTimer,
@@ -54,13 +56,13 @@ class MemoryTimers:
                 del self._timers[shard, key]
                 self._keys[shard].remove(key)
 
-    def missing(self, timers: Sequence[OccurrenceTimer]) -> Sequence[OccurrenceTimer]:
+    def missing(self, timers: Sequence[AwaitedTimer]) -> Sequence[AwaitedTimer]:
         with self._lock:
             return [each for each in timers if not self._is_stored(each)]
 
-    def _is_stored(self, timer: OccurrenceTimer) -> bool:
-        if (timer.shard, timer.sort_key) in self._timers:
-            return True
+    def _is_stored(self, timer: OccurrenceTimer | ResumeTimer) -> bool:
+        if (timer.shard, timer.sort_key) in self._timers or isinstance(timer, ResumeTimer):
+            return (timer.shard, timer.sort_key) in self._timers
         keys = self._keys.get(timer.shard, [])
         low, high = packs_of(bucket_of(timer.due_at))
         for key in keys[bisect_left(keys, low) : bisect_left(keys, high)]:

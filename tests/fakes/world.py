@@ -53,7 +53,7 @@ from sweephand.jobs.write import WriteResult
 from sweephand.model.change import Change
 from sweephand.model.definition import CatchUpMode, Definition, Payload
 from sweephand.model.gate_message import GateMessage, encode_gate_message
-from sweephand.model.job import Job
+from sweephand.model.job import Job, PauseEnd
 from sweephand.model.page import Page
 from sweephand.model.run import Run
 from sweephand.model.trigger import NewerMessage, Trigger
@@ -281,9 +281,13 @@ class World:
             key_of(name), patched, caller="test", requested_at=now, traceparent=traceparent
         )
 
-    def pause(self, name: str = "job", *, reason: str | None = None) -> Job:
+    def pause(
+        self, name: str = "job", *, reason: str | None = None, until: Instant | None = None, **end: Any
+    ) -> Job:
+        """Pause a job, until an instant or for good. `end` has the mode of the resume, if any."""
         now = self.api_clock.now()
-        return self.api().pauser.pause(key_of(name), reason=reason, who="test", requested_at=now)
+        ends = None if until is None else PauseEnd(until, **end)
+        return self.api().pauser.pause(key_of(name), reason=reason, who="test", requested_at=now, end=ends)
 
     def resume(self, name: str = "job", *, mode: CatchUpMode | None = None) -> Job:
         now = self.api_clock.now()

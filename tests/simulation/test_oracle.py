@@ -108,6 +108,17 @@ def reported_failed(attempt: int) -> Doctoring:
     )
 
 
+def ended_by_itself(until_s: int, catchup: str | None = None) -> Doctoring:
+    """The resume that ends a pause is none of a client, who asked for that with the pause."""
+    end = {"until": NOON + until_s * 1_000, "catchup": catchup}
+
+    def doctored(events: list[Event]) -> list[Event]:
+        asked = changed(of(Written, verb="pause"), **end)(events)
+        return changed(of(Written, verb="resume"), by_itself=True)(asked)
+
+    return doctored
+
+
 BROKEN: Sequence[Broken] = [
     # No trigger is lost.
     (every_minute, without(of(Requested, due_s=600)), "no request left for it"),
@@ -154,6 +165,16 @@ BROKEN: Sequence[Broken] = [
     (paused_for_a_while, changed(of(Written, verb="pause"), paused_at=NOON), "has its pause at"),
     (paused_for_a_while, changed(of(Written, verb="resume"), paused_at=NOON + 210_000), "left it paused"),
     (paused_for_a_while, changed(of(Written, verb="resume"), rev="1-a"), "wrote no revision of its own"),
+    # Pauses that end by themselves.
+    (paused_for_a_while, changed(of(Written, verb="resume"), by_itself=True), "nobody had asked for that"),
+    (paused_for_a_while, ended_by_itself(391), "was resumed by itself at"),
+    (paused_for_a_while, ended_by_itself(390, "all"), "no request left for it"),
+    (paused_for_a_while, ended_by_itself(390, "none"), "was a misfire of the pause"),
+    (
+        paused_for_a_while,
+        lambda events: without(of(Written, verb="resume"))(ended_by_itself(390)(events)),
+        "and nothing ended it",
+    ),
     # Jitter.
     (every_minute, changed(of(Written), jitter_ms=1), "beyond its window"),
     # Each time of a schedule once.
@@ -283,6 +304,9 @@ EXCUSED: Sequence[Excused] = [
     ),
     # A first attempt that a pause held back leaves no record, and the resume skips the trigger.
     (paused_for_a_while, with_(held_back("claimed", 30), held_back("released", 40))),
+    # A pause ended by itself, as its client had asked.
+    (paused_for_a_while, ended_by_itself(390)),
+    (paused_for_a_while, ended_by_itself(390, "latest")),
     # A claim that is undone before a request leaves does not keep others from beginning.
     (in_turn, undone()),
     # A skipped trigger may be in the line until the line is written without it.

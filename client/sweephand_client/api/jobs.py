@@ -33,10 +33,10 @@ from sweephand_client.openapi.requests import (
     FilterRequest,
     FlaggedRunFilter,
     JobPatchRequest,
+    JobPauseRequest,
     JobRequest,
     JobState,
     NamedJobRequest,
-    PauseRequest,
     ResumeRequest,
     RunFilter,
     TriggerRequest,
@@ -169,13 +169,23 @@ class Jobs(Calls):
         return self._transport.call(operations.PUT_JOBS, {"namespace": namespace}, body=body)
 
     def pause(
-        self, namespace: str, name: str, *, reason: str | None = None, if_match: str | None = None
+        self,
+        namespace: str,
+        name: str,
+        *,
+        reason: str | None = None,
+        until: str | None = None,
+        catchup: CatchUpMode | None = None,
+        if_match: str | None = None,
     ) -> JobResponse:
-        """Pause a job. After the answer no delivery of it begins, except of triggers by hand."""
+        """Pause a job. After the answer no delivery of it begins, except of triggers by hand.
+
+        With `until` (RFC 3339, or a duration from now on), it resumes by itself then, with that `catchup`.
+        """
         return self._transport.call(
             operations.PAUSE_JOB,
             _job(namespace, name),
-            body=PauseRequest(reason=reason),
+            body=JobPauseRequest(reason=reason, until=until, catchup=catchup),
             headers=preconditions(if_match),
         )
 
@@ -233,9 +243,12 @@ class Jobs(Calls):
         prefix: str | None = None,
         labels: Mapping[str, str] | None = None,
         reason: str | None = None,
+        until: str | None = None,
+        catchup: CatchUpMode | None = None,
     ) -> int:
         """Pause all jobs with that prefix and those labels, by as many calls as it takes: how many."""
-        body = BulkPauseRequest({**_filter(prefix, labels), "reason": reason})
+        chosen = _filter(prefix, labels)
+        body = BulkPauseRequest({**chosen, "reason": reason, "until": until, "catchup": catchup})
         return self._count(operations.PAUSE_JOBS, namespace, body=body)
 
     def resume_many(

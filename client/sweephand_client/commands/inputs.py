@@ -1,5 +1,6 @@
 """Reads what options say: JSON, labels, files and secrets."""
 
+import datetime as dt
 import importlib
 import re
 import sys
@@ -183,3 +184,12 @@ def selection(prefix: str | None, label: Iterable[str], name: str | None) -> dic
     if not prefix and not labels:
         raise InputError("Give the name of a job, or select many by --prefix or --label.")
     return {"prefix": prefix, "labels": labels}
+
+
+def read_time(text: str) -> str:
+    """A point in time as the API takes it. A date and time without an offset is by this machine's clock."""
+    try:
+        at = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return text  # a duration, or what the API refuses
+    return text if at.tzinfo is not None else at.astimezone().isoformat()

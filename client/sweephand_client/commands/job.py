@@ -15,6 +15,7 @@ from sweephand_client.commands.inputs import (
     read_labels,
     read_object,
     read_target,
+    read_time,
     selection,
 )
 from sweephand_client.commands.session import Session, command
@@ -162,16 +163,27 @@ def pause(
     name: _MaybeName = None,
     *,
     reason: Annotated[str | None, typer.Option(help="Why, for people.")] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(help="When it resumes by itself: 2027-01-05T06:00 by this machine's clock, or 2h, 7d."),
+    ] = None,
+    catchup: Annotated[
+        str | None, typer.Option(help="Which missed triggers fire then: latest, all or none.")
+    ] = None,
     prefix: _Prefix = None,
     label: _Label = None,
 ) -> None:
     """Pause a job, or all jobs that --prefix or --label select."""
     chosen = selection(prefix, label or (), name)
+    end = None if until is None else read_time(until)
+    mode = cast("CatchUpMode | None", catchup)  # the API checks it
     if chosen is None:
-        job = session.client.jobs.pause(session.namespace, str(name), reason=reason)
+        job = session.client.jobs.pause(session.namespace, str(name), reason=reason, until=end, catchup=mode)
         session.output.done(_about(session, job), job)
         return
-    count = session.client.jobs.pause_many(session.namespace, reason=reason, **chosen)
+    count = session.client.jobs.pause_many(
+        session.namespace, reason=reason, until=end, catchup=mode, **chosen
+    )
     session.output.done(f"Paused {_jobs(count)}.", {"paused": count})
 
 
@@ -318,6 +330,8 @@ def reason_of(run: RunResponse) -> str:
 
 
 def _about(session: Session, job: JobResponse) -> str:
+    if "pausedUntil" in job:
+        return f"{job['name']} is paused until {session.output.local(job['pausedUntil'])}."
     when = "no next run" if job["nextRun"] is None else f"next run at {session.output.local(job['nextRun'])}"
     return f"{job['name']} is {job['state']}, {when}."
 

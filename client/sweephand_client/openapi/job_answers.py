@@ -7,7 +7,7 @@ answers are RFC 3339 in UTC. A newer stack may answer with more fields.
 from decimal import Decimal
 from typing import Any, Literal, NotRequired, TypedDict
 
-from sweephand_client.openapi.requests import JobState
+from sweephand_client.openapi.requests import CatchUpMode, JobState
 
 
 class JobResponse(TypedDict):
@@ -20,6 +20,8 @@ class JobResponse(TypedDict):
     nextRun: str | None
     pausedAt: NotRequired[str]
     pauseReason: NotRequired[str]
+    pausedUntil: NotRequired[str]
+    resumeCatchup: NotRequired[CatchUpMode]
     onDemand: NotRequired[Literal[True]]
     createdAt: str
     updatedAt: str
@@ -185,6 +187,7 @@ class ChangeResponse(TypedDict):
     who: str
     what: Literal["created", "replaced", "patched", "paused", "resumed", "deleted"]
     reason: str | None
+    until: NotRequired[str]
     fields: NotRequired[list[FieldChangeResponse]]
 
 

@@ -43,6 +43,7 @@ from sweephand_client.openapi.requests import (
     FailureRequest,
     FilterRequest,
     JobPatchRequest,
+    JobPauseRequest,
     JobRequest,
     KeyRequest,
     KeyRotation,
@@ -89,7 +90,7 @@ DELETE_JOBS: Final = Operation[None, CountResponse]("deleteJobs", "DELETE", "/v1
 PUT_JOBS: Final = Operation[BulkWriteRequest, BulkWriteResponse](
     "putJobs", "POST", "/v1/namespaces/{namespace}/jobs"
 )
-PAUSE_JOB: Final = Operation[PauseRequest, JobResponse](
+PAUSE_JOB: Final = Operation[JobPauseRequest, JobResponse](
     "pauseJob", "POST", "/v1/namespaces/{namespace}/jobs/{name}/pause"
 )
 RESUME_JOB: Final = Operation[ResumeRequest, JobResponse](

@@ -229,6 +229,13 @@ class PauseRequest(TypedDict):
     reason: NotRequired[str | None]
 
 
+class JobPauseRequest(PauseRequest):
+    """The reason of a pause, and when it ends by itself."""
+
+    until: NotRequired[str | None]
+    catchup: NotRequired[CatchUpMode | None]
+
+
 class ResumeRequest(TypedDict):
     """The options of a resume."""
 
@@ -252,8 +259,10 @@ BackfillRequest = TypedDict(
 
 
 class BulkPauseRequest(PauseRequest):
-    """Selects the jobs to pause, and says why."""
+    """Selects the jobs to pause, and says why and until when."""
 
+    until: NotRequired[str | None]
+    catchup: NotRequired[CatchUpMode | None]
     prefix: NotRequired[str | None]
     labels: NotRequired[dict[str, str] | None]
     cursor: NotRequired[str | None]

@@ -157,6 +157,7 @@ def _job_line(
     line: dict[str, Any] = {"job": name, "definition": written_fields(job)}
     if job["state"] == "paused":
         line["paused"] = job.get("pauseReason", True)
+        line |= {name: value for name, value in job.items() if name in ("pausedUntil", "resumeCatchup")}
     if not job.get("onDemand"):
         if not due["occurrences"]:
             return None, (name, "no due time is left")
@@ -229,7 +230,7 @@ def _read_line(number: int, text: str) -> Any:
     """The JSON of a line, whose due times can be read."""
     try:
         line = exact_json.read(text)
-        for each in ("nextAt", "lastAt", "startAt"):
+        for each in ("nextAt", "lastAt", "startAt", "pausedUntil"):
             if isinstance(line, dict) and each in line:
                 instant(line[each])
     except (ValueError, TypeError) as error:
@@ -263,7 +264,7 @@ class Importer:
         for name, line in self._archive.jobs.items():
             stored = existing.get(name)
             if stored is not None and stored.is_incomplete:
-                if "paused" not in line:
+                if not self._is_paused(line):
                     remove_incomplete(self._client, self._namespace, name, stored.rev)
                 stored = None
             if stored is not None and not self._replaces:
@@ -272,8 +273,8 @@ class Importer:
             placed = self._placed(line)
             if placed.definition is None:
                 yield Imported("job", name, "over", placed.notes)
-            elif "paused" in line:
-                yield self._paused(name, placed, line["paused"], stored)
+            elif self._is_paused(line):
+                yield self._paused(name, placed, line, stored)
             else:
                 rev, is_paused = (None, False) if stored is None else (stored.rev, stored.is_paused)
                 plain.append(_PlainJob(Write(name, placed.definition, rev), placed.notes, is_paused))
@@ -354,15 +355,20 @@ class Importer:
             return None
         return next((each["utc"] for each in found if instant(each["utc"]) > self._now), None)
 
-    def _paused(self, name: str, placed: Placed, paused: object, stored: "_StoredJob | None") -> Imported:
-        assert placed.definition is not None, "a job that is over is not written"
-        definition, reason = placed.definition, paused if isinstance(paused, str) else None
+    def _is_paused(self, line: Mapping[str, Any]) -> bool:
+        return "paused" in line and ("pausedUntil" not in line or instant(line["pausedUntil"]) > self._now)
+
+    def _paused(self, name: str, placed: Placed, line: Any, stored: "_StoredJob | None") -> Imported:
+        definition = placed.definition
+        assert definition is not None, "a job that is over is not written"
+        asked: Any = {"until": line.get("pausedUntil"), "catchup": line.get("resumeCatchup")}
+        asked["reason"] = line["paused"] if isinstance(line["paused"], str) else None
 
         def write() -> None:
             if stored is None:
-                create_paused(self._client, self._namespace, name, definition, reason)
+                create_paused(self._client, self._namespace, name, definition, **asked)
                 return
-            self._client.jobs.pause(self._namespace, name, reason=reason)
+            self._client.jobs.pause(self._namespace, name, **asked)
             # A pause leaves the revision. So the write fails if the job was changed since it was read.
             write_job(self._client, self._namespace, Write(name, definition, stored.rev))
 

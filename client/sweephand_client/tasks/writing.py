@@ -163,6 +163,7 @@ def create_paused(
     reason: str | None,
     *,
     write_reason: str | None = None,
+    **end: Any,
 ) -> None:
     """Create a job that is paused. Raises PreconditionError if it exists.
 
@@ -170,13 +171,13 @@ def create_paused(
 
     The API pauses only a job that exists. So the job is created without its schedule, which fires only on
     demand, then paused, then written as it shall be: a job that is replaced stays paused. Until then its
-    description says that it is incomplete, and the next call goes on with it. If a step is refused, the job
-    is deleted again and the error is raised.
+    description says that it is incomplete, and the next call goes on with it. `end` is that of Jobs.pause().
+    If a step is refused, the job is deleted again and the error is raised.
     """
     rev = _begin(client, namespace, name, definition)
     try:
         # A pause leaves the revision. So the write fails if another writer has changed the job since then.
-        client.jobs.pause(namespace, name, reason=reason)
+        client.jobs.pause(namespace, name, reason=reason, **end)
         write_job(client, namespace, Write(name, definition, rev), reason=write_reason)
     except RefusedError:
         remove_incomplete(client, namespace, name, rev)

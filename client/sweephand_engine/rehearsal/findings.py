@@ -144,12 +144,13 @@ def moved(jobs: Sequence[Job], since: Instant, until: Instant) -> tuple[list[Mov
 
 
 def _moved(job: Job, after: Instant, through: Instant) -> Iterator[Moved]:
-    if job.series.is_on_demand or job.paused_at is not None:
+    begin = job.fires_from(after + 1)
+    if job.series.is_on_demand or begin is None:
         return
     repeated = {"first": "fires the first time", "last": "fires the second time", "both": "fires both times"}
     effects = (
         each
-        for _, each in zip(range(_EFFECTS_MAX), job.series.clock_effects(after, through), strict=False)
+        for _, each in zip(range(_EFFECTS_MAX), job.series.clock_effects(begin - 1, through), strict=False)
         if each.cause == "gap" or not each.fires or (each.cause, job.series.dst.overlap) == ("second", "both")
     )
     zone = job.series.timezone

@@ -138,7 +138,7 @@ def _opening(found: Rehearsal) -> Iterator[str]:
     if found.outage is not None:
         begin, end = map(found.time, found.outage)
         yield f"No consumer could be reached from {begin} to {end}."
-    paused = [each.name for each in play.jobs if each.job.paused_at is not None]
+    paused = [each.name for each in play.jobs if each.job.fires_from(play.since) is None]
     if paused:
         yield f"Paused, so they fire nothing: {_names(paused)}."
     if not triggers:
@@ -264,7 +264,7 @@ def _failures(found: Rehearsal) -> Section:
     total = sum(each.counts.failed for each in found.play.jobs)
     retried = sum(each.counts.retried for each in found.play.jobs)
     said = [f"{_many(retried, 'run')} needed retries, and {_many(total, 'run')} failed for good."]
-    paused = [each.name for each in jobs if each.paused_at is not None and each.job.paused_at is None]
+    paused = [each.name for each in jobs if each.paused_at is not None and each.job.fires_from(0) is not None]
     if paused:
         said.append(f"Paused by onError: {_names(paused)}.")
     columns = ("job", "attempts", "retried", "failed", "past alertAfter", "first failure", "why")

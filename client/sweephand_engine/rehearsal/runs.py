@@ -76,7 +76,7 @@ class JobPlay:
         self.is_async = definition.is_async
         self.timeout_ms = timeout_ms(target)
         self.alert_after_ms = definition.alert_after_ms
-        self.paused_at = self.job.paused_at
+        self.paused_at = None if self.job.pause_end is not None else self.job.paused_at
         # Sweephand waits for the answer of a webhook, and for a function that it calls synchronously.
         self.waits = self.is_async or target.get("type") in ("http", "default") or is_called(target)
 
@@ -97,8 +97,9 @@ class JobPlay:
 
 
 def occurrences(job: Job, since: Instant, until: Instant) -> Iterator[Occurrence]:
-    """The triggers of a job's schedule from `since` on and before `until`, lazily. A paused job has none."""
-    first = None if job.paused_at is not None else job.series.next_after(since - 1)
+    """The triggers of a job's schedule from `since` on and before `until`, lazily, while it is not paused."""
+    begin = job.fires_from(since)
+    first = None if begin is None else job.series.next_after(begin - 1)
     for each in () if first is None else triggers_from(job.series, first):
         if each.at >= until:
             return

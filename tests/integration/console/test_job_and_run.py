@@ -46,6 +46,18 @@ def test_a_job_is_paused_with_a_reason_and_resumed(open_console: Open, town: Tow
     assert town.world.stored("nightly-backup").paused_at is None
 
 
+def test_a_job_is_paused_until_an_instant_of_the_viewers_zone(open_console: Open, town: Town) -> None:
+    page = open_console(zone="Asia/Kathmandu").show("ns/jobs/nightly-backup")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_label("Until").fill("2026-12-24T18:00")
+    page.get_by_role("dialog").get_by_role("button", name="Pause").click()
+    expect(page.locator(".note")).to_contain_text(", until ")
+    expect(page.get_by_role("region", name="Changes")).to_contain_text(", until ")
+    end = town.world.stored("nightly-backup").pause_end
+    assert end is not None
+    assert rfc3339(end.at) == "2026-12-24T12:15:00.000Z"
+
+
 def test_a_job_is_run_now_with_data_whose_numbers_stay_exact(open_console: Open, town: Town) -> None:
     page = open_console().show("ns/jobs/nightly-backup")
     page.get_by_role("button", name="Run now").click()

@@ -63,12 +63,14 @@ def test_chosen_jobs_are_paused_after_their_number_was_confirmed(open_console: O
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Pause 2 jobs?")
     dialog.get_by_label("Reason").fill("maintenance")
+    dialog.get_by_label("Until").fill("2026-12-24T18:00")
     dialog.get_by_role("button", name="Pause 2").click()
     expect(dialog).to_have_count(0)
     expect(page.locator(".state.is-paused")).to_have_count(3)
     assert [town.world.stored(name).pause_reason for name in ("failing", "nightly-backup")] == [
         "maintenance"
     ] * 2
+    expect(page.get_by_role("row").filter(has_text="nightly-backup")).to_contain_text("paused until")
 
 
 def test_all_jobs_of_a_filter_are_counted_confirmed_and_deleted_by_the_calls_for_many(

@@ -9,8 +9,8 @@ from tests.simulation.mutations.registry import Broken, everywhere, mutation, re
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model import wire
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import BundleMessage, TriggerMessage
-from sweephand.runs.delivery import Delivery, JobRead, OtherMessage
+from sweephand.model.trigger import BundleMessage, OtherMessage, TriggerMessage
+from sweephand.runs.delivery import Delivery, JobRead
 from sweephand.runs.due_queue import Pending, ReadGroup
 from sweephand.runs.intake import Intake
 from sweephand.runs.received import Handled, Outcome, Received

@@ -7,13 +7,18 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Broken, everywhere, mutation, replacing, wrapping
 
+from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.jobs import draft, resume
 from sweephand.jobs.commit import Commits, Draft
+from sweephand.jobs.pause import Pauser
 from sweephand.jobs.series import recounted_series
-from sweephand.model.job import Job
+from sweephand.model.change import SWEEPHAND
+from sweephand.model.job import Job, JobKey
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.revisions import Liveness, liveness_by_revision
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.delivery import JobRead, liveness_of
+from sweephand.runs.requeue import Requeue
 from sweephand.wheel.catchup import Misfires, misfires_between
 
 
@@ -97,3 +102,63 @@ def patches_count_from_the_beginning() -> Broken:
 def arms_no_paused_job(arm: Callable[..., None], commits: Commits, drafted: Draft) -> None:
     if drafted.job.paused_at is None:
         arm(commits, drafted)
+
+
+@mutation("A pause that ends by itself forgets its catch-up")
+@wrapping(resume.Resumer, "_resumed")
+def forgets_the_mode_of_a_pause(resumed: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return resumed(*args, **{**kwargs, "mode": None if kwargs["who"] == SWEEPHAND else kwargs["mode"]})
+
+
+@mutation("An order to end a pause does so although a caller has moved the end")
+@wrapping(resume.Resumer, "end_pause")
+def ends_pauses_early(
+    end_pause: Callable[..., Any], resumer: resume.Resumer, key: JobKey, uid: str, *, now: int
+) -> Any:
+    job = resumer._jobs.get(key)
+    if job is not None and job.uid == uid and job.pause_end is not None:
+        return resumer.resume(key, who=SWEEPHAND, requested_at=now, mode=job.pause_end.mode)
+    return end_pause(resumer, key, uid, now=now)
+
+
+@mutation("The order to end a pause resumes a job that a caller has paused again")
+@wrapping(resume.Resumer, "end_pause")
+def ends_another_pause(
+    end_pause: Callable[..., Any], resumer: resume.Resumer, key: JobKey, uid: str, *, now: int
+) -> Any:
+    job = resumer._jobs.get(key)
+    if job is not None and job.uid == uid and job.paused_at is not None and job.pause_end is None:
+        return resumer.resume(key, who=SWEEPHAND, requested_at=now)
+    return end_pause(resumer, key, uid, now=now)
+
+
+@mutation("A pause that ends by itself has no order if it is far ahead")
+@wrapping(Requeue, "send_at")
+def sends_no_far_order(send_at: Callable[..., None], requeue: Requeue, message: Any, shard: int) -> None:
+    is_far = message.not_before - requeue._clock.now() > QUEUE_DELAY_MAX_MS
+    if not (isinstance(message, ResumeMessage) and is_far):
+        send_at(requeue, message, shard)
+
+
+@mutation("A pause is committed before its order is sent")
+@wrapping(Pauser, "pause")
+def commits_before_the_order(pause: Callable[..., Job], pauser: Pauser, *args: Any, **kwargs: Any) -> Job:
+    late: list[tuple[ResumeMessage, int]] = []
+    with patch.object(pauser, "_send_at", lambda *order: late.append(order)):
+        job = pause(pauser, *args, **kwargs)
+    for order in late:
+        pauser._send_at(*order)
+    return job
+
+
+@mutation("What falls due as a pause ends is a misfire of it")
+@wrapping(resume.Resumer, "_resumed")
+def skips_what_is_due_at_the_end(
+    resumed: Callable[..., Any],
+    resumer: resume.Resumer,
+    stored: Job,
+    paused_at: int,
+    through: int,
+    **rest: Any,
+) -> Any:
+    return resumed(resumer, stored, paused_at, max(through, rest["now"]), **rest)

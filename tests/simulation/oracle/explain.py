@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.simulation.oracle.lives import Life
+from tests.simulation.oracle.misfires import pause_end
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import Concluded, Deleted, Mishap, Removed, Requested, RunAsked, RunStored
 
@@ -179,7 +180,8 @@ def forecast_is_what_jobs_owe(tale: Tale, said: Forecasted) -> Iterator[str]:
     if any("batch" in life.last.definition for life in there):
         # The oracle enumerates the occurrences of a batch, and no triggers (oracle/batches.py).
         return
-    active = [life for life in there if not life.is_held]
+    begins = {life.uid: _fires_from(life, said) for life in there}
+    active = [life for life in there if begins[life.uid] < said.until]
     if (said.jobs, said.paused) != (len(active), len(there) - len(active)):
         yield (
             f"the forecast counts {said.jobs} jobs and {said.paused} paused ones, "
@@ -188,10 +190,18 @@ def forecast_is_what_jobs_owe(tale: Tale, said: Forecasted) -> Iterator[str]:
     owed = Counter(
         (due_at - said.since) // said.bucket_ms
         for life in active
-        for due_at, _ in life.occurrences[-1].between(said.since - 1, said.until - 1)
+        for due_at, _ in life.occurrences[-1].between(begins[life.uid] - 1, said.until - 1)
     )
     if owed != Counter(said.triggers):
         yield f"the forecast says {dict(said.triggers)} by buckets, and the jobs owe {dict(owed)}"
+
+
+def _fires_from(life: Life, said: Forecasted) -> int:
+    """From when on a job fires in the span of a forecast."""
+    if not life.is_held:
+        return said.since
+    end = pause_end(life)
+    return said.until if end is None else max(said.since, end.until)
 
 
 def _is_there(life: Life, at: int) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tests.simulation.oracle.enumeration import length_ms
 from tests.simulation.oracle.lives import Life, begins_ahead_at, told
-from tests.simulation.oracle.misfires import misfires
+from tests.simulation.oracle.misfires import misfires, pause_end
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import Answered, Deleted, Written
 
@@ -74,7 +74,9 @@ def cuts_are_sound(tale: Tale) -> Iterator[str]:
                 yield f"{what} has another cut, but is no new revision"
             continue
         carried = max(before.cut, before.paused_at or 0) if before else 0
-        latest = max(write.at + write.ahead_ms, carried)
+        # The clock of a function that no client asked is not in the trace.
+        ahead_ms = SKEW_MS if write.by_itself else write.ahead_ms
+        latest = max(write.at + ahead_ms, carried)
         if not write.asked_at <= write.cut <= latest:
             yield f"{what} has its cut at {told(write.cut)}, not between its request and its commit"
         namesakes = [each for each in life.writes[: max(number - 1, 0)] if each.rev == write.rev]
@@ -130,6 +132,24 @@ def pauses_are_kept(tale: Tale) -> Iterator[str]:
                 yield f"{what} wrote no revision of its own"
         elif write.paused_at != kept:
             yield f"{what} changed whether it is paused"
+
+
+def pauses_end_by_themselves(tale: Tale) -> Iterator[str]:
+    """A pause ends by itself if a client asked for that: never early, and at its end. No other pause does."""
+    for life, number, before, write in _writes(tale):
+        if write.verb != "resume" or not write.by_itself:
+            continue
+        end = pause_end(life, number - 1)
+        what = f"{life.name}: revision {write.rev} was resumed by itself at {told(write.at)}"
+        if before is None or end is None:
+            yield f"{what}, and nobody had asked for that"
+        elif write.asked_at < end.until:
+            yield f"{what}, before {told(end.until)}"
+    for life in tale.lives.values():
+        is_there = life.deleted_at is None and life.removed_at is None
+        end = pause_end(life) if is_there and life.is_held else None
+        if end is not None and end.until <= tale.through:
+            yield f"{life.name}: its pause was to end at {told(end.until)}, and nothing ended it"
 
 
 def _is_repeated(life: Life, number: int, namesakes: list[Written]) -> bool:

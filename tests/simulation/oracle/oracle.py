@@ -62,6 +62,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     jobs.cuts_are_sound,
     jobs.reigns_begin_where_they_should,
     jobs.pauses_are_kept,
+    jobs.pauses_end_by_themselves,
     jobs.jitter_is_stable,
     times.no_time_fires_twice,
     times.no_time_is_left_out,

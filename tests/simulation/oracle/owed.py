@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tests.simulation.oracle.enumeration import length_ms
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, Reign
-from tests.simulation.oracle.misfires import catchup_of, misfires
+from tests.simulation.oracle.misfires import WINDOW_DEFAULT, catchup_of, misfires
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import Mishap, TimerStored
 
@@ -23,8 +23,6 @@ CRASHES_MAX = 5
 #: The reasons of a message over which too many processes died, by SQS and by Sweephand.
 CRASHED = ("received ", "Sweephand failed to handle it: ")
 
-#: An occurrence that is found later than this (catchup.window) is a misfire.
-WINDOW_DEFAULT = "1h"
 
 #: How long a timer waits that could not be expanded. The last such wait does not count as lateness.
 PUT_OFF_MS = 300_000

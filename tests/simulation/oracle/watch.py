@@ -7,6 +7,7 @@ from typing import Final
 from tests.simulation.oracle.enumeration import length_ms
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, Reign, told
+from tests.simulation.oracle.misfires import decided_through
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.rare_events import Alerted
 from tests.simulation.traces.trace import Buried, RunStored
@@ -153,9 +154,9 @@ def _dues(life: Life, reign: Reign, through: int) -> list[int]:
 
 
 def _resumed_at(life: Life, reign: Reign) -> int:
-    """Return when the resume was asked for that began a revision; 0 if another write began it."""
-    write = next(each for each in life.writes if each.rev == reign.rev)
-    return write.asked_at if write.verb == "resume" else 0
+    """Return up to when the resume that began a revision has decided; 0 if another write began it."""
+    number = next(number for number, each in enumerate(life.writes) if each.rev == reign.rev)
+    return decided_through(life, number) if life.writes[number].verb == "resume" else 0
 
 
 def _since(life: Life, reign: Reign) -> int:

@@ -37,9 +37,10 @@ from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, ProgressPage
 from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Line
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.run import Run
 from sweephand.model.run_id import Counts
-from sweephand.model.timer import Lease, OccurrenceTimer, Place, Timer, WatchTimer
+from sweephand.model.timer import Lease, OccurrenceTimer, Place, ResumeTimer, Timer, WatchTimer
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.model.watch import WatchMessage
 
@@ -64,6 +65,7 @@ class Asking:
     asked_at: Instant
     ahead_ms: int
     catchup: str | None = None
+    until: Instant | None = None
     uid: str | None = None
     rev: str | None = None
     changed: list[str] = field(default_factory=list)
@@ -169,6 +171,8 @@ class Recorder:
                 paused_at=job.paused_at,
                 definition=definition,
                 catchup=asking.catchup if asking else None,
+                until=asking.until if asking else None,
+                by_itself=asking is None,
                 jitter_ms=getattr(job.series, "jitter_ms", 0),
                 expires_at=job.expires_at,
             )
@@ -327,7 +331,7 @@ class Recorder:
                 timer.shard,
                 timer.key.name,
                 of.uid,
-                of.rev,
+                "" if isinstance(of, ResumeMessage) else of.rev,
                 kind,
                 timer.due_at,
                 place.key,
@@ -349,9 +353,9 @@ class Recorder:
         )
 
 
-def revision_of(timer: Timer) -> OccurrenceTimer | WatchMessage | Trigger:
-    """The part of a timer that has the uid of its job and the name of its revision."""
-    if isinstance(timer, WatchTimer):
+def revision_of(timer: Timer) -> OccurrenceTimer | WatchMessage | ResumeMessage | Trigger:
+    """The part of a timer that has the uid of its job, and usually the name of its revision."""
+    if isinstance(timer, WatchTimer | ResumeTimer):
         return timer.message
     return timer if isinstance(timer, OccurrenceTimer) else timer.message.trigger
 
@@ -389,10 +393,15 @@ def _dealt_with_at(job: Job) -> Instant:
 
 
 def _verb_of(before: Job | None, job: Job) -> Verb:
-    """Return the verb of a write that no client asked for. A job may be paused by itself, go, or be kept."""
+    """Return the verb of a write that no client asked for.
+
+    A job may be paused or resumed by itself, go, or be kept.
+    """
+    if before is not None and before.paused_at is not None and job.paused_at is None:
+        return "resume"
     if before is None or before.rev != job.rev:
         return "replace"
-    if before.paused_at != job.paused_at:
+    if (before.paused_at, before.pause_end) != (job.paused_at, job.pause_end):
         return "pause"
     is_kept = before.expires_at is not None and (job.expires_at or 0) > before.expires_at
     # A note that late runs may be under way changes nothing else.

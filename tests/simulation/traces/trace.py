@@ -45,8 +45,9 @@ class Written:
     By `expire` a job goes by itself. By `keep` it is kept for longer, and stays what it was. `asked_at` is
     the instant of the request by the clock of the function that served it, which was `ahead_ms` ahead. `cut`,
     `since` and `paused_at` are as stored. `catchup` is the mode that a resume asked for instead of the job's
-    own. `jitter_ms` is by how much `jitter` moves the series, which no document says. When the stored
-    `expires_at` is past, a client that asks for the job gets 404.
+    own. A pause that ends by itself asked for it, too, and for its end `until`. What no client asked for, a
+    job does `by_itself`. `jitter_ms` is by how much `jitter` moves the series, which no document says. When
+    the stored `expires_at` is past, a client that asks for the job gets 404.
     """
 
     at: Instant
@@ -63,6 +64,8 @@ class Written:
     catchup: str | None = None
     jitter_ms: int = 0
     expires_at: Instant | None = None
+    until: Instant | None = None
+    by_itself: bool = False
 
 
 @dataclass(frozen=True, slots=True)

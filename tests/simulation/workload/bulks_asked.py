@@ -18,8 +18,9 @@ _Ask: TypeAlias = Callable[[Bulk, Filter], BulkResult]
 
 
 def pause_many(request: "Request") -> None:
-    """Pause the jobs that the filter chooses."""
-    _ask(request, lambda bulk, wanted: bulk.pause(wanted, reason=None, who="client"))
+    """Pause the jobs that the filter chooses, some of them until an instant."""
+    end = request.pause_end()
+    _ask(request, lambda bulk, wanted: bulk.pause(wanted, reason=None, who="client", end=end))
 
 
 def resume_many(request: "Request") -> None:

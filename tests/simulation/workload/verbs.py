@@ -40,6 +40,7 @@ from tests.simulation.workload.leaving import Leaving
 from tests.simulation.workload.modes import Modes
 from tests.simulation.workload.on_demand import OnDemand, is_on_demand, judged
 from tests.simulation.workload.overlapping import Overlapping
+from tests.simulation.workload.pauses import pause_end
 from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.runs_asked import cancel, complete, redrive, redrive_many
 from tests.simulation.workload.updates import PUT_OFTEN, TOUCH, often
@@ -51,7 +52,7 @@ from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS, Instant, rfc33
 from sweephand.jobs.bulk import JobToWrite
 from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
-from sweephand.model.job import JobKey
+from sweephand.model.job import JobKey, PauseEnd
 from sweephand.web.http.operation import Services
 
 #: The key that all clients use.
@@ -150,6 +151,13 @@ class Request:
         """Return JSON that names the request."""
         filling = "x" * _LARGE if self.random.random() < 1 / 4 else ""
         return f'"{self.number}{filling}"'
+
+    def pause_end(self) -> PauseEnd | None:
+        """Return when the pause that is asked for ends by itself, if it does."""
+        end = pause_end(self.weeks.seed, self.number, self.at)
+        if end is not None:
+            self.asking.until, self.asking.catchup = end
+        return end
 
     def put(
         self, written: Definition, *, if_match: tuple[str, ...] | None = None, if_absent: bool = False
@@ -294,8 +302,8 @@ def _put_timing(request: Request) -> tuple[str, str]:
 
 
 def _pause(request: Request) -> tuple[str, str]:
-    pauser = request.api.pauser
-    job = pauser.pause(request.key, reason=None, who=CLIENT, requested_at=request.at)
+    pauser, end = request.api.pauser, request.pause_end()
+    job = pauser.pause(request.key, reason=None, who=CLIENT, requested_at=request.at, end=end)
     return job.uid, job.rev
 
 

@@ -27,6 +27,7 @@ from sweephand.jobs.read import Filter
 from sweephand.model.calendar import CalendarMessage
 from sweephand.model.counters import Stats, no_stats
 from sweephand.model.job import JobKey
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.run_id import Demand, parse_run_name
 from sweephand.model.trigger import (
     DeadlineMessage,
@@ -56,9 +57,9 @@ def is_at_rest(queues: DeliveryQueues, chronicle: Chronicle, calm_at: Instant, t
                 # A range is held whole, as a single trigger of its job is.
                 continue
             return False
-        if isinstance(message, WatchMessage) and message.check_at > through:
+        if isinstance(message, WatchMessage | ResumeMessage) and _due_at(message) > through:
             continue
-        if isinstance(message, WatchMessage | CalendarMessage):
+        if isinstance(message, WatchMessage | ResumeMessage | CalendarMessage):
             return False
         if isinstance(message, _FOLLOWING) and message.trigger.due_at > calm_at:
             # Messages that follow runs which begin in the calm never end, so they do not count.
@@ -69,6 +70,10 @@ def is_at_rest(queues: DeliveryQueues, chronicle: Chronicle, calm_at: Instant, t
         if message.attempt > 1 or message.faults or message.trigger.at <= through:
             return False
     return True
+
+
+def _due_at(message: WatchMessage | ResumeMessage) -> Instant:
+    return message.check_at if isinstance(message, WatchMessage) else message.not_before
 
 
 def _is_held_by_a_pause(demand: Demand | None) -> bool:

@@ -16,7 +16,8 @@ from tests.simulation.world.processes import Scheduler
 from sweephand.base.errors import NewerError, PoisonError
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.model.calendar import CalendarMessage
-from sweephand.model.trigger import BundleMessage, Message, RangeMessage, Readable
+from sweephand.model.orders import ResumeMessage
+from sweephand.model.trigger import BundleMessage, Message, RangeMessage, Readable, WithoutTrigger
 from sweephand.model.watch import WatchMessage
 from sweephand.model.wire import VERSION, decode, encode
 from sweephand.runs.received import Received
@@ -228,6 +229,8 @@ class Sqs:
             return f"{kind} {message.uid} {message.check_at}"
         if isinstance(message, CalendarMessage):
             return f"{kind} {message.name} {message.after}"
+        if isinstance(message, ResumeMessage):
+            return f"{kind} {message.uid} {message.not_before}"
         first = message.triggers[0] if isinstance(message, BundleMessage) else message
         return f"{kind} {first.trigger.id}"
 
@@ -260,7 +263,7 @@ def _trigger_id(body: str) -> str | None:
     except (PoisonError, NewerError):
         return None
     assert not isinstance(message, BundleMessage), "each of its triggers is buried by itself"
-    if isinstance(message, RangeMessage | WatchMessage | CalendarMessage):
+    if isinstance(message, WithoutTrigger):
         return None
     return message.trigger.id
 

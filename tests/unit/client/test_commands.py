@@ -1,5 +1,6 @@
 """The commands on a stack in memory: what they do, what they print, and their exit codes."""
 
+import datetime as dt
 import json
 import re
 import socket
@@ -18,6 +19,7 @@ from typer.testing import CliRunner
 from sweephand import __version__
 from sweephand_client.commands import dev
 from sweephand_client.commands.main import app
+from sweephand_client.tasks.placing import rfc3339
 
 URL = "https://consumer.example/hook"
 NIGHTLY = ("job", "schedule", "nightly", "-s", "30 2 * * *", "-z", "Europe/Paris", "--url", URL)
@@ -110,6 +112,30 @@ def test_jobs_are_paused_resumed_and_deleted_by_name_or_by_label(sweephand: Comm
     assert sweephand.ok("job", "delete", "--label", "team=ops", "--yes").out == "Deleted 2 jobs.\n"
     assert sweephand.run("job", "pause", "a", "--label", "team=ops").code == 2
     assert sweephand.run("job", "pause").code == 2
+
+
+@pytest.mark.parametrize(
+    ("until", "shown"),
+    [
+        ("2027-01-05T06:00:00Z", "2027-01-05T06:00:00.000Z"),
+        ("2027-01-05T06:00", rfc3339(dt.datetime(2027, 1, 5, 6).astimezone())),
+        ("2027-01-05", rfc3339(dt.datetime(2027, 1, 5).astimezone())),
+        ("2h", "2026-11-21T14:00:00.000Z"),
+    ],
+)
+def test_a_pause_ends_at_an_instant_by_the_clock_of_this_machine_or_after_a_duration(
+    sweephand: CommandLine, until: str, shown: str
+) -> None:
+    sweephand.ok(*NIGHTLY)
+    said = sweephand.ok("job", "pause", "nightly", "--until", until, "--catchup", "all").out
+    assert said.startswith("nightly is paused until 202")
+    job = sweephand.ok("job", "get", "nightly", "--json").json
+    assert (job["pausedUntil"], job["resumeCatchup"]) == (shown, "all")
+    assert sweephand.ok("job", "pause", "--prefix", "n", "--json").json == {"paused": 1}
+    assert sweephand.ok("job", "pause", "--prefix", "n", "--until", until, "--json").json == {"paused": 1}
+    assert sweephand.ok("job", "get", "nightly", "--json").json["pausedUntil"] == shown
+    refused = sweephand.run("job", "pause", "nightly", "--until", "soon")
+    assert (refused.code, "/until: " in refused.err) == (2, True)
 
 
 def test_runs_are_made_listed_and_shown(sweephand: CommandLine) -> None:

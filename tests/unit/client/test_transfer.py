@@ -116,6 +116,20 @@ def test_a_namespace_comes_whole_to_another_stack(full: Client, server: Server, 
     assert (stopped["state"], stopped.get("pauseReason")) == ("paused", "tonight")
 
 
+@pytest.mark.parametrize(("later_ms", "until"), [(60_000, "2026-11-21T13:00:00.000Z"), (7_200_000, None)])
+def test_a_pause_that_ends_by_itself_does_so_on_the_other_stack_or_is_over_by_then(
+    full: Client, server: Server, other: Server, later_ms: int, until: str | None
+) -> None:
+    full.jobs.pause("ns", "stopped", until="1h", catchup="none")
+    lines = exported(full, server.api.world)
+    other.api.world.clock.time += later_ms
+
+    assert {outcome for _, outcome in moved(lines, other)} <= {"written", "over"}
+    stopped = Client(other.url, "sh_admin").jobs.get("ns", "stopped")
+    assert (stopped["state"] == "paused", stopped.get("pausedUntil")) == (until is not None, until)
+    assert stopped.get("resumeCatchup") == (None if until is None else "none")
+
+
 def test_an_import_hours_later_keeps_phases_and_leaves_out_what_is_over(
     full: Client, server: Server, other: Server
 ) -> None:

@@ -10,6 +10,7 @@ from tests.fakes.messages import KEY, MESSAGE, NOON, SPAN
 from sweephand.base.errors import PoisonError
 from sweephand.model.definition import Payload
 from sweephand.model.gate_message import _LAYOUT, GateMessage, decode_gate_message, encode_gate_message
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.policy_names import PermitName
 from sweephand.model.run_id import BatchEnd, Counts, Demand
 from sweephand.model.trace import Origin
@@ -95,6 +96,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         lane="low",
     ),
     WatchMessage(KEY, "uid", "r-1", SERIES, FIRST, NOON, NOON, 60_000, NOON, NOON, 1),
+    ResumeMessage(KEY, "uid", NOON, NOON - 1, 1),
     BundleMessage(
         (
             TriggerMessage(MESSAGE.trigger, MESSAGE.trigger.at, is_owed=True),

@@ -12,7 +12,7 @@ from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead
 from sweephand.model.change import Change, FieldChange, Former
 from sweephand.model.definition import CatchUpPolicy, Definition
-from sweephand.model.job import Revision
+from sweephand.model.job import PauseEnd, Revision
 from sweephand.model.namespace import AllowedTargets, NamespaceDefaults, NamespaceLimits, NamespaceSettings
 from sweephand.model.policy import Breaker, PermitName, Rate
 from sweephand.model.run import Flag
@@ -48,6 +48,7 @@ CHANGE: Final = Change(
     "\ud800",
     (FieldChange("schedule", (None, "@daily")), FieldChange("target")),
     Former("1-aaaa", job().series, CatchUpPolicy("none", 1), 60_000),
+    NOON,
 )
 VALUES: Final = (SigningSecret("whsec_a", NOON, NOON + 1), SigningSecret("whsec_b", NOON))
 
@@ -113,6 +114,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             has_batches=True,
             late_until=NOON,
             origin=ORIGIN,
+            pause_end=PauseEnd(NOON, "none"),
         ),
     ),
     "head of a batch": (

@@ -4,9 +4,14 @@ import time
 from typing import Final
 
 import pytest
-from tests.unit.engine.rehearsal.conftest import BEGIN, DAY, played
+from tests.unit.engine.rehearsal.conftest import BEGIN, DAY, IDEAL, played
 
+from sweephand.base.instants import HOUR_MS, rfc3339
+from sweephand_client.tasks.transfer import Archive
+from sweephand_engine.rehearsal.admission import admit_archive
 from sweephand_engine.rehearsal.consumer import Consumer
+from sweephand_engine.rehearsal.play import Play
+from sweephand_engine.rehearsal.timeline import WORK_MAX, Timeline
 
 HOPELESS: Final = Consumer(p50_ms=1_000, p99_ms=1_000, fail=1)
 
@@ -41,6 +46,16 @@ def test_a_job_that_pauses_itself_holds_what_falls_due_later() -> None:
     counts = played({"j": fields}, HOPELESS).jobs[0].counts
     assert (counts.triggers, counts.failed, counts.held) == (23, 1, 22)
     assert counts.failure == "Attempt 2 of 2 failed: Response 503."
+
+
+def test_a_job_of_a_stack_that_is_paused_until_an_instant_fires_from_then_on() -> None:
+    definition = {"schedule": "0 * * * *", "target": {"type": "http", "url": "https://example.com/"}}
+    line = {"definition": definition, "nextAt": rfc3339(BEGIN + HOUR_MS), "paused": True}
+    lines = {"held": line, "j": {**line, "pausedUntil": rfc3339(BEGIN + 20 * HOUR_MS)}}
+    jobs = admit_archive(Archive("ns", jobs=lines), BEGIN).jobs
+    play = Play(jobs, {}, [IDEAL], timeline=Timeline(BEGIN, BEGIN + DAY, WORK_MAX))
+    play.run()
+    assert [each.counts.succeeded for each in play.jobs] == [0, 4]
 
 
 def test_an_outage_meets_only_consumers_that_can_be_unreachable() -> None:

@@ -203,6 +203,22 @@ def test_a_paused_job_is_not_said_to_fire_next(world: World, ahead_ms: int) -> N
     assert found.next_step == "The job is paused. The resume decides whether it fires."
 
 
+def test_a_job_that_is_paused_until_an_instant_is_said_to_fire_after_it(world: World) -> None:
+    world.put(schedule="0 0 * * * *")
+    world.pause(until=NOON + 2 * HOUR_MS)
+    before, after = explained(world, NOON + HOUR_MS), explained(world, NOON + 2 * HOUR_MS)
+    assert (before.verdict, after.verdict) == ("paused", "scheduled")
+    said = "The job is paused until 2026-11-21T14:00:00Z. What falls due before then, the resume decides."
+    assert after.next_step == said
+
+
+def test_the_evidence_of_a_pause_is_its_beginning_and_not_a_later_end(world: World) -> None:
+    at = WAYS["the_job_was_paused_until_an_instant_just_before_the_delivery"].bring_about(world)
+    found = explained(world, at)
+    assert found.change is not None
+    assert found.change.until == NOON + HOUR_MS
+
+
 def test_a_pause_whose_change_was_not_kept_is_not_said_to_fire_next(world: World) -> None:
     world.put(schedule="0 0 * * * *")
     world.pause()

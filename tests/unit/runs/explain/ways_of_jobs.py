@@ -106,6 +106,43 @@ def somebody_paused_the_job(world: World) -> Instant:
     return NOON + 30 * MINUTE_MS
 
 
+@way("paused", "with the key test: tonight. The pause ends by itself at 2026-11-21T14:00:00Z.")
+def somebody_paused_the_job_until_an_instant(world: World) -> Instant:
+    minutely(world)
+    world.clock.time += 30_000
+    world.pause(reason="tonight", until=NOON + 2 * HOUR_MS)
+    world.run_until(NOON + HOUR_MS)
+    return NOON + 30 * MINUTE_MS
+
+
+@way("paused", "It was resumed at 2026-11-21T12:10:00Z, by Sweephand itself. By the rule of catch-up, this")
+def the_pause_had_ended_by_itself(world: World) -> Instant:
+    minutely(world)
+    world.clock.time += 30_000
+    world.pause(until=NOON + 10 * MINUTE_MS, mode="none")
+    world.run_until(NOON + HOUR_MS)
+    return NOON + 5 * MINUTE_MS
+
+
+@way("delivered", "succeeded")
+def it_was_due_as_the_pause_ended_by_itself(world: World) -> Instant:
+    minutely(world)
+    world.clock.time += 30_000
+    world.pause(until=NOON + 10 * MINUTE_MS, mode="none")
+    world.run_until(NOON + HOUR_MS)
+    return NOON + 10 * MINUTE_MS
+
+
+@way("paused", "it waits for the resume. The pause ends by itself at 2026-11-21T14:00:00Z.")
+def the_job_was_paused_until_an_instant_just_before_the_delivery(world: World) -> Instant:
+    minutely(world)
+    world.clock.time = DUE + 100
+    world.pause(until=NOON + HOUR_MS)
+    world.pause(until=NOON + 2 * HOUR_MS)
+    world.run_until(DUE + MINUTE_MS)
+    return DUE
+
+
 @way("paused", "by Sweephand itself")
 def the_consumer_answered_that_it_is_gone(world: World) -> Instant:
     minutely(world)

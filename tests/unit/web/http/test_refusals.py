@@ -49,8 +49,8 @@ def test_a_job_that_is_written_back_as_it_was_shown_is_refused_with_the_fields_t
 
 def test_a_refusal_lists_the_only_field_of_a_body_that_has_one_field(client: Client) -> None:
     client.put()
-    refused = client.send("POST", f"{JOBS}/job/pause", {"why": "x"})
-    assert refused.json["errors"][0]["detail"] == "There is no such field here. The fields are: reason."
+    refused = client.send("POST", f"{JOBS}/job/resume", {"why": "x"})
+    assert refused.json["errors"][0]["detail"] == "There is no such field here. The fields are: catchup."
 
 
 def test_an_empty_value_that_must_not_be_empty_is_refused_as_empty() -> None:

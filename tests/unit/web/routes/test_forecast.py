@@ -52,6 +52,19 @@ def test_a_forecast_counts_the_triggers_of_each_hour_of_the_next_day(client: Cli
     assert "nextCursor" not in found
 
 
+def test_of_a_job_that_is_paused_until_an_instant_is_due_what_falls_due_from_then_on(client: Client) -> None:
+    client.put("a", {**JOB, "schedule": "0 */10 * * * *"})
+    pause = "/v1/namespaces/ns/jobs/a/pause"
+    client.send("POST", pause, {"until": rfc3339(NOON + 90 * MINUTE_MS)})
+    found = forecast(client)
+    assert (found["jobs"], found["paused"]) == (1, 0)
+    counts = {each["at"]: each["triggers"] for each in found["buckets"]}
+    assert [counts.get(rfc3339(NOON + hour * HOUR_MS)) for hour in range(3)] == [None, 3, 6]
+    client.send("POST", pause, {"until": rfc3339(NOON + DAY_MS)})
+    found = forecast(client)
+    assert (found["jobs"], found["paused"], found["buckets"]) == (0, 1, [])
+
+
 def test_a_paused_job_is_counted_as_paused_and_nothing_of_it_is_due(client: Client) -> None:
     client.put("a", JOB)
     client.put("b", JOB)

@@ -45,6 +45,18 @@ def test_a_pause_needs_neither_reason_nor_body(client: Client, options: dict[str
         ("pause", {"reason": "x" * 513}, ["/reason"]),
         ("pause", {"why": "x"}, ["/why"]),
         ("pause", [], [""]),
+        ("pause", {"until": 5}, ["/until"]),
+        ("pause", {"until": "soon"}, ["/until"]),
+        ("pause", {"until": "2027-01-05T06:00"}, ["/until"]),
+        ("pause", {"until": "2026-02-30T06:00:00Z"}, ["/until"]),
+        ("pause", {"until": "2026-11-21T12:00:00Z"}, ["/until"]),
+        ("pause", {"until": "2026-11-21T11:59:30Z"}, ["/until"]),
+        ("pause", {"until": "2025-11-21T12:00:00Z"}, ["/until"]),
+        ("pause", {"until": "0s"}, ["/until"]),
+        ("pause", {"until": "-2h"}, ["/until"]),
+        ("pause", {"until": "2027-11-22T12:00:00.001Z"}, ["/until"]),
+        ("pause", {"until": "PT2H", "catchup": "some"}, ["/catchup"]),
+        ("pause", {"catchup": "all"}, ["/catchup"]),
         ("resume", {"catchup": "some"}, ["/catchup"]),
         ("resume", {"catchup": {"mode": "all"}}, ["/catchup"]),
         ("resume", {"reason": "x"}, ["/reason"]),
@@ -162,3 +174,61 @@ def test_a_bulk_redrive_that_is_too_large_for_one_call_continues_at_its_cursor()
 def test_a_bulk_redrive_without_a_filter_is_refused(body: Any, pointers: list[str]) -> None:
     refused = client_with_failures().send("POST", ALL, body)
     assert (refused.status, refused.pointers) == (422, pointers)
+
+
+@pytest.mark.parametrize(
+    ("until", "shown"),
+    [
+        ("2027-01-05T06:00:00Z", "2027-01-05T06:00:00.000Z"),
+        ("2027-01-05T06:00:00+01:00", "2027-01-05T05:00:00.000Z"),
+        ("2h", "2026-11-21T14:00:00.000Z"),
+        ("PT2H", "2026-11-21T14:00:00.000Z"),
+        ("P1M", "2026-12-21T12:00:00.000Z"),
+        ("366d", "2027-11-22T12:00:00.000Z"),
+    ],
+)
+def test_a_pause_with_an_until_is_shown_in_the_job_in_lists_and_in_its_history(
+    client: Client, until: str, shown: str
+) -> None:
+    client.put()
+    paused = client.send("POST", f"{URL}/pause", {"until": until, "catchup": "none"})
+    assert (paused.status, paused.json["pausedUntil"], paused.json["resumeCatchup"]) == (200, shown, "none")
+    assert client.get().json["pausedUntil"] == shown
+    [listed] = client.send("GET", "/v1/namespaces/ns/jobs").json["items"]
+    assert listed["pausedUntil"] == shown
+    assert client.send("GET", f"{URL}/changes").json["items"][0]["until"] == shown
+
+
+def test_the_job_and_its_history_show_that_the_pause_has_ended_by_itself(client: Client) -> None:
+    client.put()
+    client.send("POST", f"{URL}/pause", {"until": "1h"})
+    client.world.run_until(NOON + 3_601_000)
+    assert not {"pausedAt", "pausedUntil", "resumeCatchup"} & client.get().json.keys()
+    change = client.send("GET", f"{URL}/changes").json["items"][0]
+    assert (change["what"], change["who"], change["until"]) == (
+        "resumed",
+        "sweephand",
+        "2026-11-21T13:00:00.000Z",
+    )
+
+
+def test_a_refused_until_says_what_would_be_right_and_leaves_nothing_behind(client: Client) -> None:
+    client.put()
+    waiting = list(client.world.queue.waiting)
+    far = client.send("POST", f"{URL}/pause", {"until": "P2Y"})
+    assert far.json["errors"][0]["detail"] == (
+        "Give an instant in the future, at most 366 days from now. "
+        "For a longer pause, leave `until` out, and resume the job by a call."
+    )
+    alone = client.send("POST", f"{URL}/pause", {"catchup": "all"})
+    assert alone.json["errors"][0]["detail"].startswith("Give `until` too")
+    assert client.world.queue.waiting == waiting
+
+
+def test_a_bulk_pause_takes_an_until_and_refuses_a_bad_one(client: Client) -> None:
+    client.put()
+    bulk = "/v1/namespaces/ns/pause"
+    refused = client.send("POST", bulk, {"prefix": "j", "until": "2020-01-01T00:00:00Z"})
+    assert (refused.status, refused.pointers) == (422, ["/until"])
+    assert client.send("POST", bulk, {"prefix": "j", "until": "1h", "catchup": "all"}).json == {"count": 1}
+    assert client.get().json["pausedUntil"] == "2026-11-21T13:00:00.000Z"

@@ -39,6 +39,8 @@ INSTANTS_MAX: Final = 100
 URL_LENGTH_MAX: Final = 2_048
 HEADERS_MAX: Final = 30
 HEADER_BYTES_MAX: Final = 8_192
+#: The longest pause that ends by itself: a year, leap years too. A later end is more likely a slip.
+PAUSE_DAYS_MAX: Final = 366
 LABELS_MAX: Final = 20
 LABEL_LENGTH_MAX: Final = 128
 #: The labels of a job as JSON in ASCII, as each delivery carries them. Many servers take 8 KiB of headers in
@@ -174,6 +176,7 @@ def table() -> dict[str, int]:
         "labelLengthMax": LABEL_LENGTH_MAX,
         "descriptionLengthMax": DESCRIPTION_LENGTH_MAX,
         "reasonLengthMax": REASON_LENGTH_MAX,
+        "pauseDaysMax": PAUSE_DAYS_MAX,
         "resultBytesMax": RESULT_BYTES_MAX,
         "targetTimeoutSecondsMax": TARGET_TIMEOUT_S_MAX,
         "retryAttemptsMax": RETRY_ATTEMPTS_MAX,

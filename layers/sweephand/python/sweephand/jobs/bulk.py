@@ -18,7 +18,7 @@ from sweephand.jobs.read import Filter, examined_pages
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, WriteResult
 from sweephand.model.definition import CatchUpMode, Definition
-from sweephand.model.job import Job, JobKey
+from sweephand.model.job import Job, JobKey, PauseEnd
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import JobStore
 
@@ -57,13 +57,15 @@ class Bulk:
         self._clock = clock
         self._concurrently = concurrently
 
-    def pause(self, job_filter: Filter, *, reason: str | None, who: str) -> BulkResult:
+    def pause(
+        self, job_filter: Filter, *, reason: str | None, who: str, end: PauseEnd | None = None
+    ) -> BulkResult:
         """Pause those jobs. After StoreError or UnavailableError, any of them may have been paused."""
 
         def act(job: Job, now: Instant) -> object:
-            return self._pauser.pause(job.key, reason=reason, who=who, requested_at=now)
+            return self._pauser.pause(job.key, reason=reason, who=who, requested_at=now, end=end)
 
-        return self._each(job_filter, act, lambda job: job.paused_at is None)
+        return self._each(job_filter, act, lambda job: job.paused_at is None or job.pause_end != end)
 
     def resume(self, job_filter: Filter, *, mode: CatchUpMode | None, who: str) -> BulkResult:
         """Resume those jobs. After StoreError or UnavailableError, any of them may have been resumed."""

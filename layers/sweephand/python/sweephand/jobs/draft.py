@@ -79,11 +79,13 @@ def draft_resume(
     token: str,
     who: str,
     now: Instant,
+    through: Instant,
     former_window_ms: int = 0,
 ) -> Draft:
     """The draft of a resumed job. Its revision owns what fell due since the pause and is not skipped.
 
-    A batch that an earlier series has begun goes on for up to `former_window_ms` after the resume.
+    What fell due up to `through` is not watched: the caller wanted that nothing happens. A batch that an
+    earlier series has begun goes on for up to `former_window_ms` after the resume.
     """
     assert stored.paused_at is not None, "only a paused job can be resumed"
     after = max(stored.paused_at, stored.moved_to) if skipped is None else skipped.last.due_at
@@ -101,12 +103,17 @@ def draft_resume(
         updated_at=now,
         paused_at=None,
         pause_reason=None,
+        pause_end=None,
         expires_at=expires_at,
-        change=Change(now, who, "resumed", token),
+        change=Change(now, who, "resumed", token, until=_ended_at(stored, who)),
         resumed_at=now,
     )
-    # What fell due during the pause is not watched: the caller wanted that nothing happens.
-    return Draft(job, after, skipped=skipped, watched_after=max(after, now))
+    return Draft(job, after, skipped=skipped, watched_after=max(after, through))
+
+
+def _ended_at(stored: Job, who: str) -> Instant | None:
+    """When a pause ended by itself; None if a caller ends it."""
+    return stored.pause_end.at if stored.pause_end is not None and who == SWEEPHAND else None
 
 
 def expiry(series: Series, definition: Definition) -> Instant | None:

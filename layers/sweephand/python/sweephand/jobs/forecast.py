@@ -42,8 +42,8 @@ class Forecast(NamedTuple):
     """What some jobs of a namespace will do.
 
     `triggers` has the buckets in which triggers are due, and how many. `jobs` is the number of jobs that were
-    counted, and `paused` how many more are paused, so that nothing of theirs is due. `reached` is the name up
-    to which jobs were counted; None if all were.
+    counted, and `paused` how many more are paused in the whole span.
+    `reached` is the name up to which jobs were counted; None if all were.
     """
 
     triggers: Mapping[int, int]
@@ -79,11 +79,13 @@ class Forecaster:
             work.add_page(len(page.items))
             for job in page.items:
                 if job_filter.matches(job) and not job.is_gone(now):
-                    paused += job.paused_at is not None
-                    jobs += job.paused_at is None
+                    begin = job.fires_from(span.since)
+                    is_paused = begin is None or begin >= span.until
+                    paused += is_paused
+                    jobs += not is_paused
                     counts = self._due(job, span)
                     triggers.update(counts)
-                    if job.paused_at is None:
+                    if not is_paused:
                         work.add_job(job.series, counts)
                 if (work.is_over or self._clock.now() >= until) and job is not page.items[-1]:
                     return Forecast(triggers, jobs, paused, job.key.name)
@@ -93,7 +95,14 @@ class Forecaster:
         return Forecast(triggers, jobs, paused, reached)
 
     def _due(self, job: Job, span: Span) -> Mapping[int, int]:
-        return {} if job.paused_at is not None else due_counts(job.series, span)
+        begin = job.fires_from(span.since)
+        if begin is None or begin >= span.until:
+            return {}
+        counts = Counter(due_counts(job.series, span))
+        if begin > span.since:
+            # What falls due before the pause ends is decided then.
+            counts -= Counter(due_counts(job.series, span._replace(until=begin)))
+        return counts
 
 
 class _Work:

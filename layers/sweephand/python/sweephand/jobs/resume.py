@@ -9,6 +9,7 @@ from sweephand.jobs.commit import Commits
 from sweephand.jobs.draft import draft_resume, expiry
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.jobs.preconditions import check_job_revision, existing_job
+from sweephand.model.change import SWEEPHAND
 from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import Job, JobKey
 from sweephand.ports.clock import Ids
@@ -63,26 +64,66 @@ class Resumer:
                 # The function that resumed the job may have crashed before this call.
                 self._expiry.ended(stored)
                 return stored
-            found = misfires_between(
-                stored.series,
-                after=max(stored.paused_at, stored.moved_to),
-                through=requested_at,
-                mode=mode or stored.definition.catchup.mode,
-            )
-            draft = draft_resume(
-                stored,
-                found.skipped,
-                token=self._ids.token(),
-                who=who,
-                now=requested_at,
-                former_window_ms=self._former_window_ms(stored, stored.paused_at),
-            )
-            job = self._commits.commit(draft, stored, over=stored)
+            job = self._resumed(stored, stored.paused_at, requested_at, who=who, now=requested_at, mode=mode)
             if job is not None:
-                self._record(job, found.skipped, stored.series, requested_at)
-                # The job's last run may have ended during the pause.
-                self._expiry.ended(job)
                 return job
+
+    def end_pause(self, key: JobKey, uid: str, *, now: Instant) -> Job | None:
+        """Resume the job of that uid if its pause is to end by itself at `now` or before; None if it is not.
+
+        So nothing happens if a caller has resumed the job or changed the end. What fell due before the end
+        are misfires of the pause. What falls due at the end or after it fires. But what is late by more than
+        the job's `catchup.window` is a misfire too, because the stack stood still. Errors as of resume().
+        """
+        while True:
+            self._commits.check_time_limit(now)
+            stored = self._jobs.get(key)
+            if stored is None or stored.uid != uid:
+                return None
+            if stored.paused_at is None:
+                # As in resume().
+                self._expiry.ended(stored)
+                return None
+            end = stored.pause_end
+            if end is None or end.at > now:
+                return None
+            through = max(end.at, now - stored.definition.catchup.window_ms) - 1
+            job = self._resumed(stored, stored.paused_at, through, who=SWEEPHAND, now=now, mode=end.mode)
+            if job is not None:
+                return job
+
+    def _resumed(
+        self,
+        stored: Job,
+        paused_at: Instant,
+        through: Instant,
+        *,
+        who: str,
+        now: Instant,
+        mode: CatchUpMode | None,
+    ) -> Job | None:
+        """The job, resumed with what fell due up to `through` as misfires; None if it is not `stored` now."""
+        found = misfires_between(
+            stored.series,
+            after=max(paused_at, stored.moved_to),
+            through=through,
+            mode=mode or stored.definition.catchup.mode,
+        )
+        draft = draft_resume(
+            stored,
+            found.skipped,
+            token=self._ids.token(),
+            who=who,
+            now=now,
+            through=through,
+            former_window_ms=self._former_window_ms(stored, paused_at),
+        )
+        job = self._commits.commit(draft, stored, over=stored)
+        if job is not None:
+            self._record(job, found.skipped, stored.series, now)
+            # The job's last run may have ended during the pause.
+            self._expiry.ended(job)
+        return job
 
     def _former_window_ms(self, stored: Job, paused_at: Instant) -> int:
         """As former_window_ms(), of the batches that the pause may have interrupted.

@@ -89,7 +89,8 @@ class Change(NamedTuple):
 
     `version` is the token of the write. It gives two changes at one instant different positions. `fields` are
     the fields that the write changed. It is None if `what` says all (a pause). `former` is the revision that
-    the write replaced, if the new one is armed in another way.
+    the write replaced, if the new one is armed in another way. `until` is when a pause ends by itself, or has
+    ended by this resume.
     """
 
     at: Instant
@@ -99,6 +100,7 @@ class Change(NamedTuple):
     reason: str | None = None
     fields: tuple[FieldChange, ...] | None = None
     former: Former | None = None
+    until: Instant | None = None
 
     @property
     def position(self) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from sweephand.base.instants import Instant
 from sweephand.base.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.model.change import Change
-from sweephand.model.definition import Definition
+from sweephand.model.definition import CatchUpMode, Definition
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Lane, Priority, lane_of
 from sweephand.model.trace import Origin
 from sweephand.schedules import Series
@@ -52,6 +52,13 @@ class Revision(NamedTuple):
         return self.since < due_at and (self.until is None or due_at <= self.until)
 
 
+class PauseEnd(NamedTuple):
+    """When a pause ends by itself, and which misfires of it fire then; None: as the job's `catchup` says."""
+
+    at: Instant
+    mode: CatchUpMode | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One stored job. `version` changes with every write, `rev` with every definition and resume.
@@ -67,6 +74,7 @@ class Job:
     the present may be under way until `late_until`: they began more than an hour after they were due, or
     before an update that gave runs less time. It is None if there was no such run. `origin` is the trace
     context of the request that wrote the definition, if it had one. It is no part of the definition.
+    `pause_end` is that of a pause with an `until`.
     """
 
     key: JobKey
@@ -90,6 +98,7 @@ class Job:
     has_batches: bool = False
     late_until: Instant | None = None
     origin: Origin | None = None
+    pause_end: PauseEnd | None = None
 
     @property
     def rev(self) -> str:
@@ -125,6 +134,12 @@ class Job:
             # filed.
             removed_at = max(removed_at, self.change.at + CHANGE_RETENTION_MS)
         return removed_at
+
+    def fires_from(self, at: Instant) -> Instant | None:
+        """From when on its schedule fires: `at`, or when its pause ends; None if a caller has to end it."""
+        if self.paused_at is None:
+            return at
+        return None if self.pause_end is None else max(at, self.pause_end.at)
 
     def is_gone(self, now: Instant) -> bool:
         """Whether the job has expired, even if DynamoDB has not removed it yet."""

@@ -9,12 +9,13 @@ from sweephand.base.instants import SECOND_MS, Instant, from_datetime, rfc3339
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy, Payload
 from sweephand.model.job import JobKey
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.run_id import Demand
-from sweephand.model.trigger import DeadlineMessage, TriggerMessage
+from sweephand.model.trigger import DeadlineMessage, TriggerMessage, key_of_message
 from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Occurrence, Series
 
-_Message = TypeVar("_Message", TriggerMessage, DeadlineMessage)
+_Message = TypeVar("_Message", TriggerMessage, DeadlineMessage, WatchMessage, ResumeMessage)
 
 #: The length of `2026-11-21T01:08`, and of the same text with `#42.000`.
 _MINUTE_LENGTH: Final = 16
@@ -136,8 +137,8 @@ class _MessageTimer(NamedTuple, Generic[_Message]):
 
     @property
     def key(self) -> JobKey:
-        """The job of the trigger."""
-        return self.message.trigger.key
+        """The job of the message."""
+        return key_of_message(self.message)
 
     @property
     def due_at(self) -> Instant:
@@ -167,27 +168,31 @@ class DeadlineTimer(_MessageTimer[DeadlineMessage]):
         return self.stored_key or f"{_attempt_key('deadline', self.message)},{self.message.owner}"
 
 
+class ResumeTimer(_MessageTimer[ResumeMessage]):
+    """The promise that a job is resumed when its pause ends by itself."""
+
+    __slots__ = ()
+
+    @property
+    def sort_key(self) -> str:
+        """The position, then the job: two pauses that end at one instant have one timer."""
+        return self.stored_key or f"{position_key(self.due_at)}#{self.key}#{self.message.uid}#resume"
+
+
 def _attempt_key(kind: str, message: TriggerMessage | DeadlineMessage) -> str:
     trigger = message.trigger
     unique = f"{trigger.rev}#{kind}#{trigger.id},{message.attempt}"
     return f"{position_key(message.not_before)}#{trigger.key}#{unique}"
 
 
-class WatchTimer(NamedTuple):
+class WatchTimer(_MessageTimer[WatchMessage]):
     """The promise that a revision's triggers are checked from the message's first one on.
 
     A revision that is watched has one such timer at a time. Its next one follows from its place, its message
-    and the lease, as for occurrence timers. `stored_key` is as there.
+    and the lease, as for occurrence timers.
     """
 
-    shard: int
-    message: WatchMessage
-    stored_key: str | None = None
-
-    @property
-    def key(self) -> JobKey:
-        """The key of the job."""
-        return self.message.key
+    __slots__ = ()
 
     @property
     def due_at(self) -> Instant:
@@ -250,7 +255,10 @@ def pack_key(bucket_at: Instant, name: str) -> str:
     return f"{position_key(bucket_at)}#pack#{name}"
 
 
-Timer: TypeAlias = OccurrenceTimer | RetryTimer | DeadlineTimer | WatchTimer
+Timer: TypeAlias = OccurrenceTimer | RetryTimer | DeadlineTimer | WatchTimer | ResumeTimer
+
+#: A timer that an audit expects in the wheel.
+AwaitedTimer = TypeVar("AwaitedTimer", bound=OccurrenceTimer | ResumeTimer)
 
 #: An item of a page of the wheel, readable or not.
 StoredTimer: TypeAlias = Timer | TimerPack | UnreadTimer

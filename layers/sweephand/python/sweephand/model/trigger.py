@@ -7,6 +7,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.calendar import CalendarMessage
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.policy_names import LANE_DEFAULT, Lane, PermitName, PolicyKey, Priority
 from sweephand.model.run_id import BatchEnd, Demand, RunName, batch_id
 from sweephand.model.watch import Alert, WatchMessage, alert_id
@@ -330,10 +331,13 @@ def batch_end_id(trigger: Trigger) -> str:
     return f"{trigger.uid}-{batch_id(trigger.due_at, trigger.demand)}-batch-end"
 
 
-#: The messages about one trigger or many.
-_OfTriggers: TypeAlias = TriggerMessage | RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage
+#: Messages about a job that name no single trigger.
+OfJob: TypeAlias = RangeMessage | WatchMessage | ResumeMessage
+OfTrigger: TypeAlias = TriggerMessage | DeadlineMessage | FailureMessage | NotifyMessage
+WithoutTrigger: TypeAlias = OfJob | CalendarMessage
 
-Message: TypeAlias = _OfTriggers | WatchMessage | CalendarMessage
+OtherMessage: TypeAlias = DeadlineMessage | FailureMessage | NotifyMessage | WithoutTrigger
+Message: TypeAlias = OfTrigger | WithoutTrigger
 
 
 class BundleMessage(NamedTuple):
@@ -357,20 +361,19 @@ Readable: TypeAlias = Message | BundleMessage
 
 def lane_of_message(message: Readable) -> Lane:
     """The lane of a message. Those that tell of a run's failure or end travel in the normal lane."""
-    if isinstance(message, BundleMessage):
-        return message.triggers[0].lane
-    if isinstance(message, TriggerMessage | RangeMessage | DeadlineMessage):
-        return message.lane
-    return LANE_DEFAULT
+    first = message.triggers[0] if isinstance(message, BundleMessage) else message
+    return first.lane if isinstance(first, TriggerMessage | RangeMessage | DeadlineMessage) else LANE_DEFAULT
 
 
 def namespace_of(message: Readable) -> str:
     """The namespace of the job, or of all jobs, of a message; or that of its calendar."""
-    if isinstance(message, BundleMessage):
-        return message.triggers[0].trigger.key.namespace
-    if isinstance(message, RangeMessage | WatchMessage | CalendarMessage):
-        return message.key.namespace
-    return message.trigger.key.namespace
+    first = message.triggers[0] if isinstance(message, BundleMessage) else message
+    return first.namespace if isinstance(first, CalendarMessage) else key_of_message(first).namespace
+
+
+def key_of_message(message: OfTrigger | OfJob) -> JobKey:
+    """The key of the job of a message."""
+    return message.key if isinstance(message, OfJob) else message.trigger.key
 
 
 class NewerMessage(NamedTuple):

@@ -9,6 +9,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.layouts import NAME, SENTENCE, TRUTH, WHOLE, Field, Layout, Part
 from sweephand.model.calendar import CalendarMessage
 from sweephand.model.job import JobKey
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.policy_names import LANE_DEFAULT, Lane
 from sweephand.model.trigger import (
     BatchPlace,
@@ -276,6 +277,15 @@ _CALENDAR_MESSAGE: Final = Layout(
     Field("faults", "faults", WHOLE, 0),
 )
 
+_RESUME_MESSAGE: Final = Layout(
+    ResumeMessage,
+    Part("key", KEY),
+    Field("uid", "uid", NAME),
+    Field("not_before", "at", WHOLE),
+    Field("armed_at", "armed", WHOLE),
+    Field("faults", "faults", WHOLE, 0),
+)
+
 #: The stored name of each kind of message, and its layout. A bundle has no layout of this form.
 _LAYOUTS: Final[Mapping[type, tuple[str, Layout[Any]]]] = {
     TriggerMessage: ("trigger", _TRIGGER_MESSAGE),
@@ -285,6 +295,7 @@ _LAYOUTS: Final[Mapping[type, tuple[str, Layout[Any]]]] = {
     RangeMessage: ("range", _RANGE_MESSAGE),
     WatchMessage: ("watch", _WATCH_MESSAGE),
     CalendarMessage: ("calendar", _CALENDAR_MESSAGE),
+    ResumeMessage: ("resume", _RESUME_MESSAGE),
 }
 
 _BY_KIND: Final = dict(_LAYOUTS.values())

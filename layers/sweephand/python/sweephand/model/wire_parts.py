@@ -128,9 +128,9 @@ ALERT: Final = Layout(
     Field("last_due_at", "l", WHOLE),
 )
 
-CATCH_UP: Final = Layout(
-    CatchUpPolicy, Field("mode", "m", choice_of(*get_args(CatchUpMode))), Field("window_ms", "w", WHOLE)
-)
+CATCH_UP_MODE: Final = choice_of(*get_args(CatchUpMode))
+
+CATCH_UP: Final = Layout(CatchUpPolicy, Field("mode", "m", CATCH_UP_MODE), Field("window_ms", "w", WHOLE))
 
 #: A series is read by its own room. That raises errors of several kinds if the object is no series.
 SERIES: Final = OBJECT._replace(read=Series.from_item, write=Series.to_item)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sweephand.base.instants import Instant
-    from sweephand.model.timer import Cursor, Heartbeat, Lease, OccurrenceTimer, StoredTimer, WheelState
+    from sweephand.model.timer import AwaitedTimer, Cursor, Heartbeat, Lease, StoredTimer, WheelState
     from sweephand.model.wheel_event import WheelEvent
 
 
@@ -32,12 +32,12 @@ class TimerStore(Protocol):
         """
         ...
 
-    def missing(self, timers: Sequence[OccurrenceTimer]) -> Sequence[OccurrenceTimer]:
+    def missing(self, timers: Sequence[AwaitedTimer]) -> Sequence[AwaitedTimer]:
         """Those of the timers (distinct keys, none put off) that are not stored, in their order.
 
-        A timer is stored if its bucket holds a timer of the same job, revision and first trigger, alone or
-        in a pack. A pack that cannot be read may hold any timer of its bucket, so none of that bucket is
-        missing.
+        An occurrence timer is stored if its bucket holds a timer of the same job, revision and first trigger,
+        alone or in a pack. A pack that cannot be read may hold any timer of its bucket, so none of that
+        bucket is missing.
         """
         ...
 

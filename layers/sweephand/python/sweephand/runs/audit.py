@@ -4,12 +4,22 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import DAY_MS, Instant
-from sweephand.base.timing import AUDIT_ROUND_MS, BUCKET_MS, BULK_TIME_LIMIT_MS, DIRECT_WINDOW_MS
+from sweephand.base.timing import (
+    ATTEMPT_DELAY_MAX_MS,
+    AUDIT_ROUND_MS,
+    BUCKET_MS,
+    BULK_TIME_LIMIT_MS,
+    CLOCK_SKEW_MAX_MS,
+    DIRECT_WINDOW_MS,
+    QUEUE_DELAY_MAX_MS,
+)
 from sweephand.flow.gates import Gates
 from sweephand.model.job import Job, JobKey
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.timer import (
     Cursor,
     OccurrenceTimer,
+    ResumeTimer,
     UnreadTimer,
     WatchTimer,
     bucket_key,
@@ -57,6 +67,10 @@ _ITEMS_AT_ONCE: Final = 1_000
 
 #: The runs of an audit's round are those that may have been lost since the round before, and a day more.
 _RUNS_MS: Final = AUDIT_ROUND_MS + DAY_MS
+
+
+#: The order to end a pause is no message if it is due later than this, by any clock.
+_ORDER_AHEAD_MS: Final = QUEUE_DELAY_MAX_MS + CLOCK_SKEW_MAX_MS
 
 
 class _Suspect(NamedTuple):
@@ -152,6 +166,7 @@ class Auditor:
             judged = [job for job in living if not part.is_late(job.shard)]
             done.late += len(living) - len(judged)
             self._arm(judged, part)
+            self._end_pauses(judged, part)
             if not all(
                 self._audit_job(job, listed, part, is_over, is_judged=job in judged) for job in page.items
             ):
@@ -206,6 +221,27 @@ class Auditor:
             self._leases.raise_shards(1 + max(each.job.shard for each in suspects))
             write_in_time(self._timers, timers, made_at, self._clock)
             part.done.written += len(timers)
+
+    def _end_pauses(self, jobs: Sequence[Job], part: "_Part") -> None:
+        """Find the jobs of a page whose pause ends by itself and whose order to resume is lost.
+
+        One that is to come later than a queue can delay has a timer. One that was due an hour ago is lost.
+        """
+        timers = [
+            ResumeTimer(each.shard, ResumeMessage(each.key, each.uid, each.pause_end.at, part.now))
+            for each in jobs
+            if each.pause_end is not None
+        ]
+        far = [each for each in timers if each.due_at > part.now + _ORDER_AHEAD_MS]
+        missing = {each.key for each in self._timers.missing(far)}
+        for timer in timers:
+            if timer.key not in missing and timer.due_at > part.now - ATTEMPT_DELAY_MAX_MS:
+                continue
+            part.done.timers.append(LostTimer(timer.key, timer.due_at))
+            if part.mends:
+                self._leases.raise_shards(1 + timer.shard)
+                self._requeue.send_at(timer.message, timer.shard)
+                part.done.written += 1
 
     def _suspects(self, jobs: Sequence[Job], part: "_Part") -> Sequence[_Suspect]:
         """The jobs without the timer that they should have, at the first look."""

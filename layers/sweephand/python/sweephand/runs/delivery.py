@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS
-from sweephand.model.calendar import CalendarMessage
 from sweephand.model.job import Job, JobKey, Revision, RevisionName
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.revisions import (
@@ -19,15 +18,7 @@ from sweephand.model.revisions import (
 )
 from sweephand.model.run import Run
 from sweephand.model.run_id import is_exempt_from_pause
-from sweephand.model.trigger import (
-    DeadlineMessage,
-    FailureMessage,
-    HasRevision,
-    NotifyMessage,
-    RangeMessage,
-    TriggerMessage,
-)
-from sweephand.model.watch import WatchMessage
+from sweephand.model.trigger import HasRevision, TriggerMessage
 from sweephand.ports.clock import Clock
 from sweephand.ports.jobs import JobStore
 from sweephand.runs.received import OutcomeName
@@ -35,11 +26,6 @@ from sweephand.runs.received import OutcomeName
 if TYPE_CHECKING:
     # Only workers of a policy's line have permits.
     from sweephand.flow.permit import Permit
-
-#: A message that carries no single trigger to be delivered.
-OtherMessage: TypeAlias = (
-    RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage | WatchMessage | CalendarMessage
-)
 
 
 class JobRead(NamedTuple):

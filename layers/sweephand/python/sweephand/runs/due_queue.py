@@ -14,10 +14,10 @@ from sweephand.base.concurrency import Once
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import EARLY_WAIT_MAX_MS
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import Message, TriggerMessage
+from sweephand.model.trigger import Message, OtherMessage, TriggerMessage
 from sweephand.ports.clock import Clock
 from sweephand.ports.jobs import JobStore
-from sweephand.runs.delivery import UNREAD, Delivery, JobRead, OtherMessage
+from sweephand.runs.delivery import UNREAD, Delivery, JobRead
 from sweephand.runs.received import Received
 
 #: The jobs of a group are read this long before its first trigger is due, so that no trigger waits for them.

@@ -9,6 +9,7 @@ from sweephand.base.timing import NEWER_MS, QUEUE_DELAY_MAX_MS
 from sweephand.model.batch_mark import mark_of, mark_of_trigger
 from sweephand.model.calendar import CalendarMessage
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.trigger import (
     DeadLetter,
     DeadlineMessage,
@@ -27,7 +28,7 @@ from sweephand.runs.received import Handled, Outcome, Received
 #: (template.yaml), and nothing would then record that the run is over.
 CRASHES_MAX: Final = 5
 
-_NEVER_GIVEN_UP: Final = (DeadlineMessage, WatchMessage, CalendarMessage)
+_NEVER_GIVEN_UP: Final = (DeadlineMessage, WatchMessage, CalendarMessage, ResumeMessage)
 
 #: After so many failures of Sweephand itself a message becomes a dead letter. With the growing delays, that
 #: takes about half a day.
@@ -81,8 +82,8 @@ class Faults:
 
         The message counts its own faults. SQS's receive counts are for crashes alone, so that an outage of a
         store does not make a message look like a crasher. A deadline is never given up: nothing else would
-        find that a consumer is gone. A check of a watch is not either: its alert may be about the very fault.
-        Nor is a calendar, whose jobs would keep its former days.
+        find that a consumer is gone. Nor is the order to end a pause. A check of a watch is not either: its
+        alert may be about the very fault. Nor is a calendar, whose jobs would keep its former days.
         """
         resent = message._replace(faults=message.faults + 1)
         if message.faults >= FAULTS_MAX and not isinstance(message, _NEVER_GIVEN_UP):

@@ -9,10 +9,12 @@ from sweephand.base.timing import EARLY_WAIT_MAX_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.jobs.pause import Pauser
 from sweephand.model.calendar import CalendarMessage
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.trigger import (
     DeadlineMessage,
     FailureMessage,
     NotifyMessage,
+    OtherMessage,
     RangeMessage,
 )
 from sweephand.model.watch import WatchMessage
@@ -24,7 +26,7 @@ from sweephand.runs.attempt import Attempts, NamespaceParts
 from sweephand.runs.claims import Claims
 from sweephand.runs.deadlines import Deadlines
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.delivery import UNREAD, JobReads, OtherMessage
+from sweephand.runs.delivery import UNREAD, JobReads
 from sweephand.runs.faults import Faults
 from sweephand.runs.follow_up import FollowUp
 from sweephand.runs.gates import Gates
@@ -40,8 +42,9 @@ if TYPE_CHECKING:
     from sweephand.ports.wheel import TimerStore
     from sweephand.runs.batch_progress import BatchProgress
 
-    # The next two arm triggers, which few deliveries do: 3 ms of a start's 165 ms (infra.bench start).
+    # The next three arm triggers, which few deliveries do: 3 ms of a start's 165 ms (infra.bench start).
     from sweephand.runs.notify import Notifier
+    from sweephand.runs.resumes import Resumes
     from sweephand.runs.trigger_ranges import TriggerRanges
 
 
@@ -100,7 +103,7 @@ class Handlers:
             runs=runs,
             queue=queue,
             requeue=self._requeue,
-            pauser=Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids),
+            pauser=Pauser(jobs=jobs, changes=changes, send_at=self._requeue.send_at, clock=clock, ids=ids),
             expiry=expiry,
             retention=retention,
             clock=clock,
@@ -136,6 +139,23 @@ class Handlers:
                 expiry=expiry,
                 retention=retention,
                 clock=clock,
+            )
+
+        @cache
+        def resumes() -> "Resumes":
+            from sweephand.runs.resumes import Resumes  # noqa: PLC0415 - same
+
+            return Resumes(
+                jobs=jobs,
+                changes=changes,
+                runs=runs,
+                timers=rare().timers,
+                queue=queue,
+                payloads=payloads,
+                requeue=self._requeue,
+                expiry=expiry,
+                clock=clock,
+                ids=ids,
             )
 
         self._deadlines = Deadlines(
@@ -181,6 +201,7 @@ class Handlers:
         self.faults = Faults(queue=queue, claims=claims, deliverer=self.deliverer, clock=clock)
         self._notifier = notifier
         self._ranges = ranges
+        self._resumes = resumes
 
     def handle(self, message: OtherMessage, deadline: Instant = INSTANT_MAX) -> Outcome:
         """Handle a message. When this returns, and its outcome was obeyed, it may be acknowledged.
@@ -207,6 +228,8 @@ class Handlers:
                 outcome = Outcome("followed")
             case NotifyMessage():
                 outcome = self._notifier().notify(message, UNREAD, deadline)
+            case ResumeMessage():
+                outcome = self._resumes().end_pause(message)
             case _:
                 assert_never(message)
         return outcome

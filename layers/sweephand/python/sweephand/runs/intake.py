@@ -17,7 +17,6 @@ from sweephand.base.timing import (
     QUEUE_DELAY_MAX_MS,
     SETTLING_MS,
 )
-from sweephand.model.calendar import CalendarMessage
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.trigger import (
@@ -25,17 +24,18 @@ from sweephand.model.trigger import (
     LineWait,
     Message,
     NewerMessage,
+    OtherMessage,
     RangeMessage,
     Readable,
     TriggerMessage,
+    WithoutTrigger,
 )
-from sweephand.model.watch import WatchMessage
 from sweephand.model.wire import encode
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import JobStore
 from sweephand.ports.queue import Queue
 from sweephand.runs.claims import may_have_been_started
-from sweephand.runs.delivery import Delivery, JobRead, OtherMessage
+from sweephand.runs.delivery import Delivery, JobRead
 from sweephand.runs.due_queue import THREAD_WAIT_MAX_MS, DueQueue, Pending, ReadGroup
 from sweephand.runs.handlers import Handlers, Rare
 from sweephand.runs.received import Handled, Outcome, Received, finished
@@ -371,7 +371,7 @@ class Intake:
             handled = self._faults.put_back_newer(received, message)
         except Exception as error:  # noqa: BLE001 - a failure of one message must not stop the others
             handled = self._faults.put_back_faulty(received, message, error)
-        if isinstance(message, RangeMessage | WatchMessage | CalendarMessage):
+        if isinstance(message, WithoutTrigger):
             return handled
         return handled._replace(trigger=message.trigger, attempt=message.attempt)
 

@@ -9,6 +9,7 @@ from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.model.change import Change, ChangeKind, Former
 from sweephand.model.job import Job, JobKey, RevisionName
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.revisions import number_of
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
 from sweephand.ports.clock import Clock
@@ -138,6 +139,10 @@ class Rebuilder:
                 done.failed.append(NotRebuilt(job.key, str(error)))
         write_in_time(self._timers, timers, now, self._clock)
         done.timers += len(timers)
+        for job in jobs:
+            if job.pause_end is not None:
+                self._requeue.send_at(ResumeMessage(job.key, job.uid, job.pause_end.at, now), job.shard)
+                done.timers += 1
 
     def _past_of(self, job: Job, since: Instant) -> Past:
         """What the changes say of the revisions that were replaced at `since` or later."""

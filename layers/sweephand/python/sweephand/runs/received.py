@@ -43,6 +43,7 @@ OutcomeName = Literal[
     "unnotified",
     "premature",
     "followed",
+    "resumed",
     # Sweephand itself failed to handle the message.
     "fault",
     "buried",

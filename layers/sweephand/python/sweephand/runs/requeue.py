@@ -21,6 +21,7 @@ from sweephand.base.timing import (
 )
 from sweephand.model.definition import Payload
 from sweephand.model.job import Job
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.run import Run
 from sweephand.model.trigger import DeadlineMessage, Message, RangeMessage, TriggerMessage
 from sweephand.model.watch import WatchMessage
@@ -106,11 +107,11 @@ class Requeue:
             message = self.data.of_range(message, now + delay_ms)
         self._queue.send([(message, delay_ms)])
 
-    def await_commit(self, message: RangeMessage | WatchMessage, armed_at: Instant) -> None:
+    def await_commit(self, message: RangeMessage | WatchMessage | ResumeMessage, armed_at: Instant) -> None:
         """Send a copy of a message whose revision, armed at that instant, is not stored (yet)."""
         self.put_back(message, commit_awaited_until(armed_at, self._clock.now()))
 
-    def send_at(self, message: TriggerMessage | DeadlineMessage, shard: int) -> None:
+    def send_at(self, message: TriggerMessage | DeadlineMessage | ResumeMessage, shard: int) -> None:
         """Send a message so that it is received when it may be handled, however far ahead that is.
 
         `shard` is the shard of its job.
@@ -121,10 +122,12 @@ class Requeue:
         if delay_ms <= QUEUE_DELAY_MAX_MS:
             self._queue.send([(message, max(0, delay_ms))])
             return
-        from sweephand.model.timer import DeadlineTimer, RetryTimer  # noqa: PLC0415 - few messages wait so long
+        from sweephand.model.timer import DeadlineTimer, ResumeTimer, RetryTimer  # noqa: PLC0415 - few messages wait so long
 
         if isinstance(message, DeadlineMessage):
             self._timers().put([DeadlineTimer(shard, message)])
+        elif isinstance(message, ResumeMessage):
+            self._timers().put([ResumeTimer(shard, message)])
         else:
             self._timers().put([RetryTimer(shard, message)])
 

@@ -35,6 +35,7 @@ from sweephand.runs.flagged_list import FlaggedList
 from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
+from sweephand.runs.requeue import Requeue
 from sweephand.runtime.compose_rare import compose_gates
 from sweephand.runtime.compose_upkeep import compose_auditor
 from sweephand.runtime.machine import write_concurrently
@@ -111,7 +112,8 @@ def compose_api(
         ids=ids,
         shards=shards,
     )
-    pauser = Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids)
+    requeue = Requeue(queue=queue, timers=lambda: stores.timers, payloads=payloads, clock=clock)
+    pauser = Pauser(jobs=jobs, changes=changes, send_at=requeue.send_at, clock=clock, ids=ids)
     resumer = Resumer(jobs=jobs, runs=flagged_runs, changes=history, commits=commits, expiry=expiry, ids=ids)
 
     return Services(

@@ -47,6 +47,7 @@ _FIELDS: Final = (
     Field("reason", "reason", SENTENCE, None),
     Field("fields", "fields", FIELD_CHANGES, None),
     Field("former", "former", _FORMER.form, None),
+    Field("until", "until", WHOLE, None),
 )
 
 #: A change as its job or policy carries it.

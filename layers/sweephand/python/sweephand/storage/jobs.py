@@ -14,11 +14,11 @@ from sweephand.base.concurrency import always
 from sweephand.base.instants import Instant
 from sweephand.base.layouts import NAME, NUMBER, OBJECT, SENTENCE, TRUTH, WHOLE, Field, Layout, Part
 from sweephand.model.definition import Definition
-from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, is_result_of
+from sweephand.model.job import Job, JobBrief, JobKey, PauseEnd, Revision, RevisionName, is_result_of
 from sweephand.model.page import Page
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.model.revisions import filed_until
-from sweephand.model.wire_parts import ORIGIN, PAYLOAD, SERIES
+from sweephand.model.wire_parts import CATCH_UP_MODE, ORIGIN, PAYLOAD, SERIES
 from sweephand.storage.changes import CHANGE
 from sweephand.storage.connect import only_while
 from sweephand.storage.item import IntegerAttribute, Item, StoredItem, expiry, fields_of
@@ -100,6 +100,12 @@ _JOB: Final = Layout(
     Field("has_batches", "batches", TRUTH, default=False),
     Field("late_until", "late", NUMBER, None),
     Field("origin", "origin", ORIGIN.form, None),
+    Field(
+        "pause_end",
+        "until",
+        Layout(PauseEnd, Field("at", "at", WHOLE), Field("mode", "mode", CATCH_UP_MODE, None)).form,
+        None,
+    ),
 )
 
 

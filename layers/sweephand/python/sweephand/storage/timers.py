@@ -18,10 +18,13 @@ from sweephand.base.layouts import NAME, TRUTH, WHOLE, Field, Form, Layout, Part
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.definition import CATCH_UP_DEFAULT
 from sweephand.model.job import JobKey
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.timer import (
+    AwaitedTimer,
     Cursor,
     DeadlineTimer,
     OccurrenceTimer,
+    ResumeTimer,
     RetryTimer,
     StoredTimer,
     Timer,
@@ -182,7 +185,7 @@ _BUCKET_LENGTH: Final = len(bucket_key(0))
 
 
 class MessageItem(Item):
-    """The timer of a retry, a deadline or a watch as stored: its message, as a queue carries it."""
+    """The timer of a retry, a deadline, a watch or a resume as stored: its message, as a queue carries it."""
 
     message = UnicodeAttribute(attr_name="m")
 
@@ -207,20 +210,27 @@ class DynamoTimers:
         of_bucket = takewhile(lambda raw: _bucket(raw) == bucket, items)
         return [_timer(raw) for raw in of_bucket]
 
-    def missing(self, timers: Sequence[OccurrenceTimer]) -> Sequence[OccurrenceTimer]:
+    def missing(self, timers: Sequence[AwaitedTimer]) -> Sequence[AwaitedTimer]:
         """Those that are not stored: 1 RRU for each timer, and 1 for each 4 KB of the packs of a bucket.
 
         The packs of a bucket are read once, and only if one of the bucket's timers has no item of its own.
         """
-        places = {(partition(each.shard), each.sort_key): each for each in timers}
+        places: dict[ItemKey, AwaitedTimer] = {
+            (partition(each.shard), each.sort_key): each for each in timers
+        }
         for raw in self._table.get_batch(list(places), attributes=("pk", "sk")):
             del places[raw["pk"]["S"], raw["sk"]["S"]]
         by_bucket: dict[tuple[int, Instant], set[TimerName]] = {}
         for each in places.values():
+            if isinstance(each, ResumeTimer):
+                continue
             by_bucket.setdefault((each.shard, bucket_of(each.due_at)), set()).add(name_of(each))
         lost = {place: self._not_packed(*place, wanted) for place, wanted in by_bucket.items()}
         return [
-            each for each in timers if name_of(each) in lost.get((each.shard, bucket_of(each.due_at)), ())
+            each
+            for each in timers
+            if (partition(each.shard), each.sort_key) in places
+            and (isinstance(each, ResumeTimer) or name_of(each) in lost[each.shard, bucket_of(each.due_at)])
         ]
 
     def _not_packed(self, shard: int, bucket_at: Instant, wanted: set[TimerName]) -> set[TimerName]:
@@ -341,5 +351,7 @@ def _of_message(message: Readable, shard: int) -> Timer:
             return DeadlineTimer(shard, message)
         case WatchMessage():
             return WatchTimer(shard, message)
+        case ResumeMessage():
+            return ResumeTimer(shard, message)
         case _:
             raise ValueError(f"a timer does not carry a {type(message).__name__}")

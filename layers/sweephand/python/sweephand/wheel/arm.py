@@ -8,6 +8,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import DIRECT_WINDOW_MS, QUEUE_DELAY_MAX_MS, SHARDS_AGE_MAX_MS, UNKNOWN_DELAY_MS
 from sweephand.model.definition import CatchUpPolicy, Payload
 from sweephand.model.job import Job, JobKey
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.policy_names import LANE_DEFAULT, Lane
 from sweephand.model.run_id import Demand
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
@@ -169,7 +170,7 @@ def delay_of(message: Readable, now: Instant) -> int:
     if isinstance(message, RangeMessage) and message.are_skipped:
         # A function that received it before the commit would only requeue it.
         return UNKNOWN_DELAY_MS
-    if isinstance(message, TriggerMessage | BundleMessage | DeadlineMessage | WatchMessage):
+    if isinstance(message, TriggerMessage | BundleMessage | DeadlineMessage | WatchMessage | ResumeMessage):
         return max(0, message.not_before - now)
     return 0
 

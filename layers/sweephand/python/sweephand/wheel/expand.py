@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sweephand.base.errors import NewerError, StoreError
 from sweephand.base.instants import Instant
 from sweephand.model.job import Job, JobBrief, JobKey
+from sweephand.model.orders import ResumeMessage
 from sweephand.model.timer import (
     Chunk,
     Cursor,
@@ -16,6 +17,7 @@ from sweephand.model.timer import (
     OccurrenceTimer,
     Place,
     PlacedTimer,
+    ResumeTimer,
     RetryTimer,
     TimerPack,
     UnreadTimer,
@@ -45,16 +47,16 @@ class Expansion:
     """All that must be written and sent before the cursor may move to `cursor`; `faults` is for the log.
 
     `skipped` has one record for each range of misfires that do not fire. `ranges` has the ranges that end the
-    series of a job which is deleted after its last run. `checks` are those of watches, and `watches` are the
-    timers of the next checks, by their sort keys. `copies` are copies of timers of occurrences that are put
-    off, or whose batch waits for the end of a pause. They must be written before
+    series of a job which is deleted after its last run. `checks` are those of watches, and the ends of
+    pauses. `watches` are the timers of the next checks, by their sort keys. `copies` are copies of timers of
+    occurrences that are put off, or whose batch waits for the end of a pause. They must be written before
     `successors` and `packs`. `timers` is how many timers are done.
     """
 
     cursor: Cursor
     messages: list[TriggerMessage | DeadlineMessage] = field(default_factory=list)
     ranges: list[RangeMessage] = field(default_factory=list)
-    checks: list[WatchMessage] = field(default_factory=list)
+    checks: list[WatchMessage | ResumeMessage] = field(default_factory=list)
     watches: dict[str, WatchTimer] = field(default_factory=dict)
     skipped: "list[Run]" = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
@@ -218,6 +220,8 @@ class _Expander:
         elif isinstance(timer, RetryTimer | DeadlineTimer):
             # A run outlives its job: the run of a deleted job still needs an end in its record.
             self.expansion.messages.append(timer.message)
+        elif isinstance(timer, ResumeTimer):
+            self.expansion.checks.append(timer.message)
         elif isinstance(timer, WatchTimer):
             self._check_or_put_off(place, timer)
         else:

@@ -211,23 +211,31 @@ class Lives(NamedTuple):
     def pause_at(self, due_at: Instant, *, is_paused: bool) -> Pause | None:
         """The pause in which a trigger fell due; None if there was none.
 
-        `is_paused` says whether the job is paused now. If it is not, every pause has ended. The instant of
-        the pause itself is not in the pause: what is due then is still owed (Revision.owns).
+        `is_paused` says whether the job is paused now, and not to be resumed by then. If it is not, every
+        pause has ended. The instant of the pause itself is not in the pause: what is due then is still owed
+        (Revision.owns). The instant at which a pause ends by itself is not in it either.
         """
         begin: Change | None = None
         for change in self.changes:
             if change.what == "paused" and begin is None:
                 begin = change
             elif change.what in ("resumed", "created", "deleted"):
-                if begin is not None and begin.at < due_at <= change.at:
+                ended_at = change.at if change.until is None else change.until - 1
+                if begin is not None and begin.at < due_at <= ended_at:
                     return Pause(begin, change)
                 begin = None
         is_open = begin is not None and is_paused and begin.at < due_at
         return Pause(begin) if begin is not None and is_open else None
 
     def last_pause(self) -> Change | None:
-        """The last change that paused the job; None if none did, or if it was not kept."""
-        return next((each for each in reversed(self.changes) if each.what == "paused"), None)
+        """The change that began the last pause; None if there was none, or if it was not kept."""
+        found: Change | None = None
+        for change in reversed(self.changes):
+            if change.what == "paused":
+                found = change
+            elif found is not None and change.what in ("resumed", "created", "deleted"):
+                break
+        return found
 
     def may_have_changed(self, field: str, since: Instant) -> bool:
         """Whether a field of the job was changed at an instant or later, or may have been."""

@@ -6,7 +6,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import PENDING_MAX_MS, TIMER_RETENTION_MS
 from sweephand.jobs.calendar_fields import date_of, reason_of_day
 from sweephand.model.change import Change
-from sweephand.model.job import Job
+from sweephand.model.job import Job, PauseEnd
 from sweephand.runs.explain.facts import Explanation, Facts, Verdict, by, reason_of, span, time, wall
 from sweephand.runs.explain.lives import Subject
 from sweephand.schedules import Series
@@ -66,7 +66,9 @@ def forgotten(facts: Facts) -> Explanation | None:
 
 def paused(facts: Facts) -> Explanation | None:
     """Whether the job was paused when the trigger fell due."""
+    end_of_pause = None if facts.job is None else facts.job.pause_end
     is_paused = facts.job is not None and facts.job.paused_at is not None
+    is_paused = is_paused and (end_of_pause is None or facts.due_at < end_of_pause.at)
     pause = facts.lives.pause_at(facts.due_at, is_paused=is_paused)
     if pause is None or (facts.trigger_due_at is None and facts.is_ruled):
         return None
@@ -74,7 +76,8 @@ def paused(facts: Facts) -> Explanation | None:
     since = f"The job was paused at {time(begin.at)}, {by(begin)}{reason_of(begin)}"
     step = "The resume decides whether it fires." if facts.trigger_due_at is not None else None
     if end is None:
-        return Explanation("paused", f"{since} Nobody has resumed it.", change=begin, next_step=step)
+        said = f"{since} {_until(end_of_pause) or 'Nobody has resumed it.'}"
+        return Explanation("paused", said, change=begin, next_step=step)
     if end.what == "deleted":
         said = f"{since} It was deleted at {time(end.at)}, {by(end)}. Nobody had resumed it."
         return Explanation("paused", said, change=begin)
@@ -106,6 +109,8 @@ def held_by_pause(facts: Facts) -> Explanation | None:
         f"The trigger was due at {time(subject.due_at)} and has no record. The job was paused at "
         f"{time(job.paused_at)}{why} If the trigger was not delivered before, it waits for the resume."
     )
+    if job.pause_end is not None:
+        said = f"{said} {_until(job.pause_end)}"
     change = facts.lives.last_pause()
     return Explanation("paused", said, change=change, next_step="The resume lets the trigger go on.")
 
@@ -326,4 +331,11 @@ def next_fire(facts: Facts, fires: str) -> str:
     """What happens at the next due time: `fires`, unless the job is paused by now."""
     if facts.job is None or facts.job.paused_at is None:
         return fires
+    if facts.job.pause_end is not None:
+        ends_at = time(facts.job.pause_end.at)
+        return f"The job is paused until {ends_at}. What falls due before then, the resume decides."
     return "The job is paused. The resume decides whether it fires."
+
+
+def _until(end: PauseEnd | None) -> str:
+    return "" if end is None else f"The pause ends by itself at {time(end.at)}."

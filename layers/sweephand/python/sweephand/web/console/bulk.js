@@ -22,12 +22,13 @@ export async function countMatching(namespace, filter, onCount) {
 
 /** Asks before a verb is applied to `total` jobs: to those of `names`, or to all that fit `filter`. */
 export function BulkAsk({ namespace, verb, names, filter, total, onClose }) {
-  const [reason, setReason] = useState("");
+  const [given, setGiven] = useState({ reason: "", until: "" });
+  const set = (name) => (event) => setGiven({ ...given, [name]: event.target.value });
   const [done, setDone] = useState(0);
   const deed = async () => {
     setDone(0);
-    if (filter) await toMatching(namespace, verb, filter, reason, setDone);
-    else await toNamed(namespace, verb, names, reason, setDone);
+    if (filter) await toMatching(namespace, verb, filter, pauseOf(given), setDone);
+    else await toNamed(namespace, verb, names, pauseOf(given), setDone);
   };
   return html`<${Ask} title=${`${DONE[verb]} ${counted(total, "job")}?`} verb=${`${DONE[verb]} ${count(total)}`} danger=${verb === "delete"}
     typed=${verb === "delete" && total > 1 ? String(total) : null} deed=${deed} onClose=${onClose}>
@@ -36,9 +37,21 @@ export function BulkAsk({ namespace, verb, names, filter, total, onClose }) {
       ${names.length > 8 ? html`<li class="soft">and ${count(names.length - 8)} more</li>` : null}</ul>` : html`
       <p class="soft">${[filter.prefix ? `Names that begin with ${filter.prefix}` : "", ...filter.label].filter(Boolean).join(", ")}</p>`}
     ${verb === "pause" ? html`<${Field} id="reason" label="Reason (optional)">
-      <input id="reason" value=${reason} onInput=${(event) => setReason(event.target.value)} /><//>` : null}
+      <input id="reason" value=${given.reason} onInput=${set("reason")} /><//>
+      <${UntilField} value=${given.until} onInput=${set("until")} />` : null}
     ${done ? html`<p role="status">${count(done)} so far</p>` : null}
   <//>`;
+}
+
+/** What a dialog says of a pause, as a request. The time is that of the browser's zone. */
+export function pauseOf({ reason, until }) {
+  return { reason: reason || undefined, until: until ? new Date(until).toISOString() : undefined };
+}
+
+/** When a pause ends by itself. */
+export function UntilField({ value, onInput }) {
+  return html`<${Field} id="until" label="Until (optional)" hint="It is resumed by itself then, in your zone's time.">
+    <input id="until" type="datetime-local" value=${value} onInput=${onInput} /><//>`;
 }
 
 function about(verb) {
@@ -51,7 +64,7 @@ function about(verb) {
 }
 
 /** Apply a verb by the calls for many, page by page, as the API selects by prefix and labels. */
-async function toMatching(namespace, verb, filter, reason, onDone) {
+async function toMatching(namespace, verb, filter, pause, onDone) {
   const labels = Object.fromEntries(filter.label.map((each) => each.split(/:(.*)/s).slice(0, 2)));
   const selection = { prefix: filter.prefix || undefined, labels: filter.label.length ? labels : undefined };
   let total = 0;
@@ -59,7 +72,7 @@ async function toMatching(namespace, verb, filter, reason, onDone) {
   do {
     const { value } = verb === "delete"
       ? await call("DELETE", inNamespace(namespace, "jobs"), { query: { prefix: filter.prefix, label: filter.label, cursor } })
-      : await call("POST", inNamespace(namespace, verb), { body: { ...selection, cursor, reason: (verb === "pause" && reason) || undefined } });
+      : await call("POST", inNamespace(namespace, verb), { body: { ...selection, cursor, ...(verb === "pause" ? pause : {}) } });
     total += value.count;
     cursor = value.nextCursor;
     onDone(total);
@@ -67,9 +80,9 @@ async function toMatching(namespace, verb, filter, reason, onDone) {
 }
 
 /** Apply a verb to each named job. Throws a Problem that names the jobs it failed for. */
-async function toNamed(namespace, verb, names, reason, onDone) {
+async function toNamed(namespace, verb, names, pause, onDone) {
   const one = (name, method, ...rest) => call(method, inNamespace(namespace, "jobs", name, ...rest),
-    method === "POST" && verb === "pause" ? { body: { reason: reason || undefined } } : {});
+    method === "POST" && verb === "pause" ? { body: pause } : {});
   const problems = await forEachOf(names, async (name) => {
     if (verb === "delete") await one(name, "DELETE");
     else if (verb === "redrive") await redriveFailed(namespace, name);

@@ -9,6 +9,7 @@ import { Fires } from "./fires.js";
 import { scheduleText } from "./jobs.js";
 import { useLive } from "./live.js";
 import { Ask, Empty, Facts, Field, Loaded, StateMark, When } from "./parts.js";
+import { pauseOf, UntilField } from "./bulk.js";
 import { goTo, linkTo } from "./route.js";
 import { Runs } from "./runs.js";
 import { counted } from "./time.js";
@@ -69,7 +70,8 @@ function Notes({ job }) {
     off: "Flow policies are off in this stack, so the triggers of this job wait.",
   };
   return [
-    job.state === "paused" ? html`<p class="note">Paused <${When} at=${job.pausedAt} />${job.pauseReason ? `: ${job.pauseReason}` : ""}</p>` : null,
+    job.state === "paused" ? html`<p class="note">Paused <${When} at=${job.pausedAt} />${job.pausedUntil
+      ? html`, until <${When} at=${job.pausedUntil} zone=${job.timezone} />` : ""}${job.pauseReason ? `: ${job.pauseReason}` : ""}</p>` : null,
     job.policyBlock ? html`<p class="note">${blocks[job.policyBlock]}</p>` : null,
   ];
 }
@@ -91,8 +93,8 @@ function factsOf(namespace, job, fires) {
   ];
 }
 
-const SET_BY_THE_STACK = new Set(["namespace", "name", "rev", "state", "nextRun", "pausedAt", "pauseReason", "onDemand", "createdAt",
-  "updatedAt", "owner", "expiresAt", "lastRun", "policyBlock"]);
+const SET_BY_THE_STACK = new Set(["namespace", "name", "rev", "state", "nextRun", "pausedAt", "pauseReason", "pausedUntil", "resumeCatchup",
+  "onDemand", "createdAt", "updatedAt", "owner", "expiresAt", "lastRun", "policyBlock"]);
 
 /** The fields of a job that its owner wrote, as a PUT takes them. */
 export function definitionOf(job) {
@@ -111,7 +113,7 @@ function Verbs({ job, onAsk }) {
 
 /** The dialog of one verb. `onClose` gets the API's answer once the deed is done. */
 function Deed({ verb, job, path, namespace, onClose }) {
-  const [given, setGiven] = useState({ reason: "", catchup: "", data: "", from: "", to: "" });
+  const [given, setGiven] = useState({ reason: "", until: "", catchup: "", data: "", from: "", to: "" });
   const set = (name) => (event) => setGiven({ ...given, [name]: event.target.value });
   const answer = useRef(null);
   const post = async (body) => {
@@ -120,8 +122,9 @@ function Deed({ verb, job, path, namespace, onClose }) {
   const close = () => onClose(answer.current);
   const ask = (title, word, deed, inner, more = {}) => html`<${Ask} title=${title} verb=${word} deed=${deed} onClose=${close} ...${more}>${inner}<//>`;
   if (verb === "pause") {
-    return ask(`Pause ${job.name}?`, "Pause", () => post({ reason: given.reason || undefined }), html`<p>Nothing of it fires until it is resumed.</p>
-      <${Field} id="reason" label="Reason (optional)"><input id="reason" value=${given.reason} onInput=${set("reason")} /><//>`);
+    return ask(`Pause ${job.name}?`, "Pause", () => post(pauseOf(given)), html`<p>Nothing of it fires until it is resumed.</p>
+      <${Field} id="reason" label="Reason (optional)"><input id="reason" value=${given.reason} onInput=${set("reason")} /><//>
+      <${UntilField} value=${given.until} onInput=${set("until")} />`);
   }
   if (verb === "resume") {
     return ask(`Resume ${job.name}?`, "Resume", () => post({ catchup: given.catchup || undefined }), html`
@@ -162,7 +165,8 @@ export function jsonOf(text) {
 function Changes({ changes }) {
   if (!changes.length) return html`<${Empty} title="No changes recorded." />`;
   return html`<ol class="changes">${changes.map((change) => html`<li key=${change.time + change.what}>
-    <strong>${change.what}</strong> by <code>${change.who}</code> <${When} at=${change.time} />
+    <strong>${change.what}</strong> by <code>${change.who}</code> <${When} at=${change.time} />${change.until
+      && change.what === "paused" ? html`, until <${When} at=${change.until} />` : null}
     ${change.reason ? html`<span class="under">${change.reason}</span>` : null}
     ${change.fields?.length ? html`<details><summary>${counted(change.fields.length, "field")}</summary><ul>${change.fields.map((field) => html`
       <li><code>${field.name}</code>${"after" in field ? html`: <code>${writeJson(field.before)}</code> to <code>${writeJson(field.after)}</code>` : ""}</li>`)}</ul></details>` : null}

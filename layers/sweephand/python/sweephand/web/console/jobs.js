@@ -117,7 +117,7 @@ function JobTable({ namespace, items, chosen, onChoose }) {
         ${job.description ? html`<span class="under">${job.description}</span>` : null}</td>
       <td><${StateMark} state=${job.state} />${job.pauseReason ? html`<span class="under">${job.pauseReason}</span>` : null}</td>
       <td><code>${scheduleText(job)}</code>${job.timezone ? html`<span class="under">${job.timezone}</span>` : null}</td>
-      <td>${job.state === "paused" ? html`<span class="soft">none while paused</span>` : html`<${When} at=${job.nextRun} zone=${job.timezone} />`}</td>
+      <td>${job.state === "paused" ? html`<span class="soft">${job.pausedUntil ? html`paused until <${When} at=${job.pausedUntil} zone=${job.timezone} />` : "none while paused"}</span>` : html`<${When} at=${job.nextRun} zone=${job.timezone} />`}</td>
       <td class="labels">${Object.entries(job.labels || {}).map(([name, value]) => html`<a class="label" key=${name}
         href=${linkTo([namespace, "jobs"], { label: `${name}:${value}` })}>${name}:${value}</a>`)}</td>
     </tr>`)}<//>`;

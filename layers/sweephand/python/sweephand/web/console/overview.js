@@ -125,8 +125,9 @@ function Paused({ namespace, found: { items: jobs, isPartial } }) {
   const looked = `the first ${count(LOOKED_AT)} jobs by name`;
   if (!jobs.length && !isPartial) return html`<${Empty} title="No job is paused." />`;
   if (!jobs.length) return html`<${Empty} title=${`None of ${looked} is paused.`}><p>Others may be. ${all}</p><//>`;
-  return html`<${Table} label="Paused jobs" head=${["Name", "Since", "Reason"]}>${jobs.slice(0, 10).map((job) => html`<tr key=${job.name}>
+  return html`<${Table} label="Paused jobs" head=${["Name", "Since", "Until", "Reason"]}>${jobs.slice(0, 10).map((job) => html`<tr key=${job.name}>
       <td class="name"><a href=${linkTo([namespace, "jobs", job.name])}>${job.name}</a></td><td><${When} at=${job.pausedAt} /></td>
+      <td>${job.pausedUntil ? html`<${When} at=${job.pausedUntil} />` : html`<span class="soft">–</span>`}</td>
       <td class="answer">${job.pauseReason || html`<span class="soft">–</span>`}</td></tr>`)}<//>
     ${isPartial ? html`<p>These are among ${looked}. Others may be paused too. ${all}</p>` : jobs.length > 10 ? html`<p>${all}</p>` : null}`;
 }

@@ -19,7 +19,7 @@ from sweephand.web.http import cursor, json_text, problems
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.http.problems import ProblemResponse
 from sweephand.web.routes.jobs import EXAMPLES, TRACEPARENT
-from sweephand.web.routes.pause import PauseRequest, ResumeRequest
+from sweephand.web.routes.pause import JobPauseRequest, ResumeRequest
 from sweephand.web.schemas.formats import (
     CURSOR_MEANING,
     Cursor,
@@ -66,8 +66,8 @@ class FilterRequest(RequestBody):
         return self
 
 
-class BulkPauseRequest(FilterRequest, PauseRequest):
-    """Selects the jobs to pause, and says why."""
+class BulkPauseRequest(FilterRequest, JobPauseRequest):
+    """Selects the jobs to pause, and says why and until when."""
 
     cursor: Annotated[CursorText, position("pause")] | None = Field(None, description=CURSOR_MEANING)
 
@@ -172,9 +172,15 @@ def _read_jobs(document: Mapping[str, Any], _: Services, __: Instant) -> BulkWri
 def pause_jobs(services: Services, request: Request[NoQuery, BulkPauseRequest]) -> Reply:
     """Pause jobs in bulk.
 
-    A job that is already paused does not change and does not count.
+    A job that is already paused gets the `until` of this call, or none if the call has none. If that is what
+    it has, it does not change and does not count.
     """
-    done = services.bulk.pause(_filter_of(request), reason=request.body.reason, who=request.caller.key_id)
+    done = services.bulk.pause(
+        _filter_of(request),
+        reason=request.body.reason,
+        who=request.caller.key_id,
+        end=request.body.end(request.requested_at),
+    )
     return _count_reply("pause", done)
 
 

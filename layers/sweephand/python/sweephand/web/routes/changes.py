@@ -59,6 +59,7 @@ class ChangeResponse(TypedDict):
     reason: Annotated[
         str | None, about("Why the job was written, paused or deleted, if the caller gave a reason.")
     ]
+    until: NotRequired[Annotated[Time, about("When the pause ends by itself, or has ended by this resume.")]]
     fields: NotRequired[
         Annotated[
             list[FieldChangeResponse],
@@ -82,6 +83,8 @@ def change_response(change: Change) -> ChangeResponse:
         "what": change.what,
         "reason": change.reason,
     }
+    if change.until is not None:
+        response["until"] = rfc3339(change.until)
     if change.fields is not None:
         response["fields"] = [field_response(each) for each in change.fields]
     return response

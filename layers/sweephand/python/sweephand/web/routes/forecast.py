@@ -50,7 +50,9 @@ ForecastResponse = TypedDict(
             about("The buckets, earliest first, without those in which nothing falls due."),
         ],
         "jobs": Annotated[int, about("How many jobs were counted.")],
-        "paused": Annotated[int, about("How many more jobs are paused. Nothing of theirs falls due.")],
+        "paused": Annotated[
+            int, about("How many more jobs are paused until `to` or later. Nothing of theirs falls due.")
+        ],
         "nextCursor": NotRequired[NextCursor],
     },
 )

@@ -1,12 +1,18 @@
 """The operations that pause a job and resume it."""
 
 from functools import partial
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
+from sweephand.base.errors import InvalidError, ScheduleError, Violation
+from sweephand.base.instants import DAY_MS, Instant
+from sweephand.base.limits import PAUSE_DAYS_MAX
 from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.model.definition import CatchUpMode
+from sweephand.model.job import PauseEnd
+from sweephand.schedules.clock.zones import zone_named
+from sweephand.schedules.time_points import TIME_POINT_SCHEMA, parse_time_point
 from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
@@ -31,15 +37,57 @@ class PauseRequest(RequestBody):
 
 PAUSE_EXAMPLES: Final = {"for maintenance": {"reason": "The database moves tonight."}}
 
+_CATCHUP_MEANING: Final = (
+    "Which of the triggers fire that were due during the pause: `latest` (the newest), "
+    "`all` or `none`. By default the job's own `catchup` decides."
+)
+
+
+class JobPauseRequest(PauseRequest):
+    """The reason of a pause, and when it ends by itself."""
+
+    until: Annotated[str, WithJsonSchema(TIME_POINT_SCHEMA)] | None = Field(
+        None,
+        description="When the job resumes by itself: RFC 3339 with an offset, or a duration from now "
+        f"(PT2H, 7d), at most {PAUSE_DAYS_MAX} days ahead. Without it, a caller must resume the job.",
+    )
+    catchup: CatchUpMode | None = Field(None, description=f"Only with `until`. {_CATCHUP_MEANING}")
+
+    def end(self, requested_at: Instant) -> PauseEnd | None:
+        """When the pause ends by itself, if it does. A duration of months counts in UTC.
+
+        Raises InvalidError.
+        """
+        if self.until is None:
+            if self.catchup is not None:
+                raise InvalidError([Violation("/catchup", _NO_UNTIL)])
+            return None
+        try:
+            ends_at = parse_time_point(
+                self.until, requested_at=requested_at, counted_from=requested_at, zone=zone_named("UTC")
+            )
+        except ScheduleError as error:
+            raise InvalidError([Violation("/until", f"{error}.")]) from None
+        if not requested_at < ends_at <= requested_at + PAUSE_DAYS_MAX * DAY_MS:
+            raise InvalidError([Violation("/until", _NOT_AHEAD)])
+        return PauseEnd(ends_at, self.catchup)
+
+
+_NO_UNTIL: Final = "Give `until` too, or give `catchup` with the resume."
+_NOT_AHEAD: Final = (
+    f"Give an instant in the future, at most {PAUSE_DAYS_MAX} days from now. "
+    "For a longer pause, leave `until` out, and resume the job by a call."
+)
+PAUSE_JOB_EXAMPLES: Final = {
+    **PAUSE_EXAMPLES,
+    "for two hours": {"until": "PT2H", "catchup": "latest"},
+}
+
 
 class ResumeRequest(RequestBody):
     """The options of a resume."""
 
-    catchup: CatchUpMode | None = Field(
-        None,
-        description="Which of the triggers fire that were due during the pause: `latest` (the newest), "
-        "`all` or `none`. By default the job's own `catchup` decides.",
-    )
+    catchup: CatchUpMode | None = Field(None, description=_CATCHUP_MEANING)
 
 
 @partial(
@@ -48,22 +96,24 @@ class ResumeRequest(RequestBody):
     path=JOB_PATH + "/pause",
     tag="Jobs",
     access="write",
-    accepts=Accepts(PauseRequest, PAUSE_EXAMPLES, required=False),
+    accepts=Accepts(JobPauseRequest, PAUSE_JOB_EXAMPLES, required=False),
     headers=IF_MATCH,
     returns={200: Returns("The paused job", JobResponse, ETAG)},
     problems=(404, 412, 503),
 )
-def pause_job(services: Services, request: Request[NoQuery, PauseRequest]) -> Reply:
+def pause_job(services: Services, request: Request[NoQuery, JobPauseRequest]) -> Reply:
     """Pause a job.
 
-    After the answer no delivery of the job begins, even of a trigger that is already in the queue. A job that
-    is already paused does not change: it keeps the time and the reason of its first pause.
+    After the answer no delivery of the job begins, even of a trigger that is already in the queue. With
+    `until`, Sweephand resumes the job then. A job that is already paused keeps the time and the reason of its
+    first pause, and gets the `until` of this call. Without `until` in this call, a caller must resume it.
     """
     job = services.pauser.pause(
         request.key,
         reason=request.body.reason,
         who=request.caller.key_id,
         requested_at=request.requested_at,
+        end=request.body.end(request.requested_at),
         if_match=parse_if_match(request.headers),
     )
     return job_reply(request, job)

@@ -11,7 +11,8 @@ from sweephand.jobs.fields.registry import FIELDS
 from sweephand.jobs.policy_check import PolicyBlock
 from sweephand.jobs.read import JobState, View
 from sweephand.model.api_key import Caller
-from sweephand.model.definition import TARGET_FIELDS, OverlapMode
+from sweephand.model.definition import TARGET_FIELDS, CatchUpMode, OverlapMode
+from sweephand.model.job import PauseEnd
 from sweephand.model.policy_names import Priority
 from sweephand.model.run import Run, State
 from sweephand.runs.pending import Pending, PendingState
@@ -180,6 +181,10 @@ class JobResponse(TypedDict):
         Annotated[Time, about("When the job was paused. Only a paused job has this field.")]
     ]
     pauseReason: NotRequired[Annotated[str, about("Why the job was paused, if the caller gave a reason.")]]
+    pausedUntil: NotRequired[Annotated[Time, about("When Sweephand resumes the job, if a caller said so.")]]
+    resumeCatchup: NotRequired[
+        Annotated[CatchUpMode, about("The `catchup` of that resume, if the caller gave one.")]
+    ]
     onDemand: NotRequired[
         Annotated[
             Literal[True],
@@ -277,11 +282,18 @@ def job_response(view: View, caller: Caller) -> JobResponse:
         "owner": job.owner,
         **({} if job.paused_at is None else {"pausedAt": rfc3339(job.paused_at)}),
         **({} if job.pause_reason is None else {"pauseReason": job.pause_reason}),
+        **_pause_end(job.pause_end),
         **({} if job.expires_at is None else {"expiresAt": rfc3339(job.expires_at)}),
         **written,
     }
     resource: JobResponse = shown
     return resource
+
+
+def _pause_end(end: PauseEnd | None) -> dict[str, str]:
+    if end is None:
+        return {}
+    return {"pausedUntil": rfc3339(end.at), **({} if end.mode is None else {"resumeCatchup": end.mode})}
 
 
 def whole_job_response(view: View, caller: Caller) -> WholeJobResponse:
