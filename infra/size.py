@@ -45,9 +45,9 @@ CEILINGS: Final = {
     # Policies that pause take 160 lines, limits for each key 420, slots that are taken at once 270, and
     # breakers 300. What is sent to consumers is described once, for the adapters and for OpenAPI: 240.
     # Trace contexts and labels travel from a request to each attempt, through 30 modules: 200.
-    # Calendars take 1,540: days and moves of schedules 560, jobs and their following 480, the API 500. The
+    # Calendars take 1,590: days and moves of schedules 560, jobs and their following 530, the API 500. The
     # library of holidays is imported only when a calendar is written.
-    "package": Size(lines=32_640, modules=311, inner_imports=32),
+    "package": Size(lines=32_688, modules=311, inner_imports=32),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -100,8 +100,9 @@ CEILINGS: Final = {
     # Samples of the long proofs, and their marks: 90.
     # The worker, with real processes, and a crontab that moves while a worker is killed: 1,260.
     # Moves from EventBridge, with an oracle of its expressions, kills at each step and throttling: 1,170.
-    # Calendars, compared with two other libraries and a day-by-day enumeration: 920.
-    "tests": Size(lines=91_310, modules=798, inner_imports=1),
+    # Calendars, compared with two other libraries and a day-by-day enumeration: 920. In simulated worlds,
+    # with an oracle of their own, mutations, and what else a job may be meanwhile: 1,040.
+    "tests": Size(lines=92_352, modules=806, inner_imports=1),
 }
 
 
