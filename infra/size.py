@@ -49,7 +49,9 @@ CEILINGS: Final = {
     # library of holidays is imported only when a calendar is written. Due times and explanations name
     # the days that a calendar moves or skips, and why: 310.
     # Pauses that end by themselves take 290, in the wheel, the API, the audit and explanations.
-    "package": Size(lines=33_270, modules=314, inner_imports=33),
+    # Calendars take 1,590: days and moves of schedules 560, jobs and their following 530, the API 500. The
+    # library of holidays is imported only when a calendar is written.
+    "package": Size(lines=33_310, modules=314, inner_imports=33),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -107,7 +109,9 @@ CEILINGS: Final = {
     # Calendars, compared with two other libraries and a day-by-day enumeration: 920. Moved and skipped days
     # in lists, explanations, forecasts and the console: 460.
     # Pauses that end by themselves, by hand and in worlds: 540.
-    "tests": Size(lines=92_650, modules=804, inner_imports=1),
+    # Calendars, compared with two other libraries and a day-by-day enumeration: 920. In simulated worlds,
+    # with an oracle of their own, mutations, and what else a job may be meanwhile: 1,040.
+    "tests": Size(lines=93_525, modules=811, inner_imports=1),
 }
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
-from tests.simulation.oracle.oracle import judge
+from tests.simulation.oracle.oracle import judged
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.trace import Event, Mishap, Requested
@@ -280,8 +280,8 @@ class Simulation:
         scheduler.end()
         complaints += [*self._functions.complaints, *self._chronicle.bucket.complaints()]
         complaints += [*self._chronicle.flow.watch.complaints, *self._chronicle.quotas.complaints]
-        complaints += judge(self._chronicle.events, through=through, calm_at=self._calm_at)
         tale = Tale(self._chronicle.events, through, self._calm_at)
+        complaints += judged(tale)
         complaints += misstatements(self._chronicle, tale, self._seed, scheduler.now)
         figures = self._chronicle.figures
         figures.update(self._chronicle.flow.watch.figures)

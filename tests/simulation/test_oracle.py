@@ -15,6 +15,7 @@ from tests.simulation.traces.broken_bulk_writes import (
     STORIES_OF_BULK_WRITES,
 )
 from tests.simulation.traces.broken_bulks import BROKEN_BULKS, EXCUSED_BULKS, STORIES_OF_BULKS
+from tests.simulation.traces.broken_calendars import BROKEN_CALENDARS, followed
 from tests.simulation.traces.broken_ends import BROKEN_ENDS, EXCUSED_ENDS
 from tests.simulation.traces.broken_leaving import BROKEN_LEAVING, EXCUSED_LEAVING, STORIES_OF_LEAVING
 from tests.simulation.traces.broken_removal import BROKEN_REMOVAL
@@ -319,11 +320,11 @@ EXCUSED: Sequence[Excused] = [
 
 
 ALL_STORIES = [*STORIES, *STORIES_OF_ENDS, *STORIES_OF_BATCHES, *STORIES_OF_BULKS, *STORIES_OF_BULK_WRITES]
-ALL_STORIES += [*STORIES_OF_LEAVING, watched]
+ALL_STORIES += [*STORIES_OF_LEAVING, watched, followed]
 
 ALL_BROKEN = [*BROKEN, *BROKEN_ENDS, *BROKEN_BULKS, *BROKEN_LEAVING, *BROKEN_REMOVAL, *BROKEN_BULK_WRITES]
 ALL_BROKEN += [*BROKEN_BATCHES, *BROKEN_LIMITS, *BROKEN_SWITCH, *BROKEN_TURNS, *BROKEN_WATCHES]
-ALL_BROKEN += [*BROKEN_LANES, *BROKEN_LOSSES, *BROKEN_AGES]
+ALL_BROKEN += [*BROKEN_LANES, *BROKEN_LOSSES, *BROKEN_AGES, *BROKEN_CALENDARS]
 
 ALL_EXCUSED = [*EXCUSED, *EXCUSED_ENDS, *EXCUSED_BULKS, *EXCUSED_LEAVING, *EXCUSED_BULK_WRITES]
 

@@ -3,7 +3,8 @@
 import pytest
 from tests.simulation.simulation import run
 from tests.simulation.traces.rare_events import Alerted, LimitSet, TimersLost
-from tests.simulation.traces.trace import Answered, Requested
+from tests.simulation.traces.trace import Answered, Requested, Written
+from tests.simulation.workload.calendars import FIRST_WITH_CALENDARS
 from tests.simulation.workload.drills import FIRST_WITH_AUDITS, FIRST_WITH_DRILL, Drill
 from tests.simulation.workload.lanes import FIRST_WITH_LANES, FLOOD, HERDS, PROMPT
 from tests.simulation.workload.limits import FIRST_CHANGED, FIRST_LIMITED, Limits
@@ -169,3 +170,15 @@ def test_a_watch_tells_of_what_was_missed_and_of_nothing_else(number: int) -> No
 def test_some_alerts_leave() -> None:
     events = [each for number in WATCHED for each in run(FIRST_WITH_WATCHES + number).events]
     assert len({each.alert_id for each in events if isinstance(each, Alerted)}) > 3
+
+
+#: Few of them, because each takes seconds. `python -m tests.simulation --first 3900000` runs more.
+WITH_CALENDARS = (0, 1, 8, 13)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("number", WITH_CALENDARS)
+def test_each_day_fires_once_whatever_becomes_of_its_calendar(number: int) -> None:
+    result = run(FIRST_WITH_CALENDARS + number)
+    assert not result.complaints, result.complaints[:3]
+    assert any(isinstance(each, Written) and each.verb == "follow" for each in result.events)

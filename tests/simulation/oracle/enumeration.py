@@ -14,6 +14,7 @@ from math import floor
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from tests.simulation.oracle.days import LAST_YEAR, Days, FittingCron
 from tests.simulation.oracle.naive_cron import Cron, Gap, Overlap, cron_of
 from tests.simulation.oracle.naive_moments import end_of_gap, instants_of, length_of, moment_of, moved
 
@@ -56,6 +57,7 @@ class Timing:
     counted: int = 0
     jitter_ms: int = 0
     window_ms: int = 0
+    days: Days | None = None
 
     @property
     def counts_from_start(self) -> bool:
@@ -79,10 +81,26 @@ class Timing:
         after = self.start_at if self.due_at is None else self.due_at - 1
         counted_at = after if self.counted_at is None else self.counted_at
         as_written = max(after, counted_at) - self.jitter_ms
-        coming = (
+        coming: Iterator[int] = (
             each + self.jitter_ms for each in _coming(self, _unprefixed(self.schedule), zone, as_written)
         )
+        if self.days is not None and (self.days.also or self.days.without):
+            coming = _amended(coming, self.days, max(after, counted_at))
         return dropwhile(lambda each: each <= counted_at, coming) if self.counted_at is not None else coming
+
+    def local_day(self, instant: int) -> dt.date:
+        """Return the day on which an occurrence fires, before jitter, in the zone of the schedule."""
+        return _local(instant - self.jitter_ms, _zone(self.zone_name)).date()
+
+    def stands_for(self, date: dt.date) -> dt.date:
+        """Return the day of the schedule for which the occurrences of a day stand: the nearest one."""
+        if self.days is None:
+            return date
+        schedule = _unprefixed(self.schedule)
+        if schedule is None or _is_periodic(schedule):
+            return date
+        cron = _cron(schedule)
+        return next((each for each in self.days.sources(date) if cron.has_date(each)), date)
 
     def numbered(self) -> Iterator[tuple[int, int]]:
         """Return the occurrences: due time in epoch milliseconds, and number."""
@@ -254,8 +272,40 @@ def _coming(timing: Timing, schedule: Any, zone: ZoneInfo, after: int) -> Iterat
     if isinstance(schedule, str):
         for pattern, periodic in PERIODIC:
             if re.match(pattern, schedule):
-                return periodic(timing, schedule, after)
-    return _cron(schedule).instants(zone, timing.gap, timing.overlap, after)
+                return _fitting(timing.days, periodic(timing, schedule, after), zone)
+    cron = _cron(schedule)
+    if timing.days is not None:
+        cron = FittingCron(**vars(cron), days=timing.days)
+    return cron.instants(zone, timing.gap, timing.overlap, after)
+
+
+def _is_periodic(schedule: Any) -> bool:
+    return isinstance(schedule, str) and any(re.match(pattern, schedule) for pattern, _ in PERIODIC)
+
+
+def _fitting(days: Days | None, instants: Iterator[int], zone: ZoneInfo) -> Iterator[int]:
+    """Return the instants on days that fit. A calendar moves no period."""
+    for each in instants:
+        date = _local(each, zone).date()
+        if days is not None and date.year > LAST_YEAR:
+            return
+        if days is None or days.fits_on(date):
+            yield each
+
+
+def _local(instant: int, zone: ZoneInfo) -> dt.datetime:
+    return dt.datetime.fromtimestamp(instant // 1_000, zone)
+
+
+def _amended(coming: Iterator[int], days: Days, after: int) -> Iterator[int]:
+    """Return the instants with those that the days add, and without those that they remove."""
+    also = [each for each in days.also if each > after]
+    for each in coming:
+        while also and also[0] < each:
+            yield also.pop(0)
+        if each not in days.without:
+            yield each
+    yield from also
 
 
 def _cron(schedule: Any) -> Cron:

@@ -1,9 +1,12 @@
 """What a trace says of each job: its writes in order, and which revision owned which due times when."""
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from tests.simulation.oracle.day_changes import amended
+from tests.simulation.oracle.days import Days, days_of
 from tests.simulation.oracle.enumeration import (
     Occurrences,
     Timing,
@@ -14,6 +17,7 @@ from tests.simulation.oracle.enumeration import (
     has_same_timing,
     patched,
 )
+from tests.simulation.traces.rare_events import CalendarStored
 from tests.simulation.traces.trace import Deleted, Event, Removed, Written
 
 #: How long before a request leaves its job may have been read (promise 3).
@@ -143,11 +147,15 @@ def until_of(before: Written, write: Written) -> int:
 def lives_of(events: Sequence[Event]) -> dict[str, Life]:
     """Return the jobs of a trace by uid, in the order of their creation."""
     lives: dict[str, Life] = {}
+    calendars: dict[str | None, Mapping[str, Any] | None] = {}
     for event in events:
-        if isinstance(event, Written):
+        if isinstance(event, CalendarStored):
+            calendars[event.closed] = event.written
+        elif isinstance(event, Written):
             life = lives.setdefault(event.uid, Life(event.uid, event.name))
             if life.deleted_at is None:
-                began, occurrences = _series(life, event)
+                days = days_of(event.definition, event.closed, calendars.get(event.closed))
+                began, occurrences = _series(life, event, days)
             else:
                 began, occurrences = True, life.occurrences[0]
                 life.gone_at[len(life.writes) - 1] = life.deleted_at
@@ -162,10 +170,11 @@ def lives_of(events: Sequence[Event]) -> dict[str, Life]:
     return lives
 
 
-def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
+def _series(life: Life, write: Written, days: Days | None) -> tuple[bool, Occurrences]:
     """Return the series after a write, and whether the write begins one."""
     if not life.writes:
-        return True, Occurrences(begun(write.definition, write.asked_at, write.jitter_ms))
+        timing = begun(write.definition, write.asked_at, write.jitter_ms)
+        return True, Occurrences(replace(timing, days=days))
     before, known = life.writes[-1], life.occurrences[-1]
     if write.rev == before.rev or write.verb == "resume":
         return False, known
@@ -175,27 +184,31 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
     former = known.timing
     # Times of the schedule up to this one belong to the writes before.
     dealt_with = max(reached, begins_ahead_at(before), _beginning(former)) - former.jitter_ms
+    if write.verb == "follow":
+        timing = amended(replace(former, days=days), former, reached, write.asked_at)
+        timing = counted_from(timing, dealt_with, known.counted_through(reached), former.jitter_ms)
+        return False, Occurrences(timing)
     if write.verb == "patch":
         # A PATCH continues the numbers, and keeps the instants of the fields that it leaves out.
         timing = patched(former, before.definition, write.definition, write.asked_at)
-        timing = replace(timing, jitter_ms=write.jitter_ms)
+        timing = replace(timing, jitter_ms=write.jitter_ms, days=days)
+        if goes_on:
+            timing = amended(timing, former, reached, write.asked_at)
         counted = known.counted_through(reached)
         if not goes_on:
             timing = counted_on(timing, write.asked_at, counted)
-        elif known.has_no_occurrence_left(reached) or (timing.jitter_ms, timing.gap, timing.overlap) != (
-            former.jitter_ms,
-            former.gap,
-            former.overlap,
-        ):
+        elif known.has_no_occurrence_left(reached) or _moves(timing) != _moves(former):
             timing = counted_from(timing, dealt_with, counted, former.jitter_ms)
     elif goes_on and not is_over:
         # A PUT numbers from the beginning. It counts from the pause if there is one, since the resume still
         # decides on later times.
         timing = gone_on(former, write.definition, write.asked_at)
-        timing = counted_from(replace(timing, jitter_ms=write.jitter_ms), dealt_with, 0, former.jitter_ms)
+        timing = replace(timing, jitter_ms=write.jitter_ms, days=days)
+        timing = amended(timing, former, reached, write.asked_at)
+        timing = counted_from(timing, dealt_with, 0, former.jitter_ms)
         return False, Occurrences(timing)
     else:
-        timing = begun(write.definition, write.asked_at, write.jitter_ms)
+        timing = replace(begun(write.definition, write.asked_at, write.jitter_ms), days=days)
         goes_on = False
     reached = max(write.asked_at, begins_ahead_at(before), _beginning(former))
     is_moved = timing.jitter_ms != former.jitter_ms or reached > write.asked_at
@@ -211,6 +224,11 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
         as_written = reached - former.jitter_ms
         timing = counted_from(timing, as_written, timing.counted, former.jitter_ms)
     return not goes_on, Occurrences(timing)
+
+
+def _moves(timing: Timing) -> object:
+    """What moves the times of a schedule."""
+    return timing.jitter_ms, timing.gap, timing.overlap, timing.days
 
 
 def _beginning(timing: Timing) -> int:

@@ -70,11 +70,7 @@ class Cron:
 
     def has_minute(self, wall: dt.datetime) -> bool:
         """Whether it names that minute of local time."""
-        return (
-            _has_number(self.minute, wall.minute, SIXTY)
-            and _has_number(self.hour, wall.hour, HOUR)
-            and self.has_date(wall.date())
-        )
+        return has_time(self, wall) and self.has_date(wall.date())
 
     @property
     def seconds(self) -> list[int]:
@@ -111,6 +107,11 @@ class Cron:
             return False
         left_out = (last + number * MINUTE for number in range(1, (first - last) // MINUTE))
         return any(self.has_minute(each) for each in left_out)
+
+
+def has_time(cron: Cron, wall: dt.datetime) -> bool:
+    """Whether an expression names a minute of its days."""
+    return _has_number(cron.minute, wall.minute, SIXTY) and _has_number(cron.hour, wall.hour, HOUR)
 
 
 def cron_of(text: str) -> Cron:

@@ -13,6 +13,7 @@ from tests.simulation.oracle import (
     batches_over,
     bulk,
     bulk_writes,
+    calendars,
     claims,
     ends,
     jobs,
@@ -66,6 +67,10 @@ CHECKS: Final[tuple[Check, ...]] = (
     jobs.jitter_is_stable,
     times.no_time_fires_twice,
     times.no_time_is_left_out,
+    calendars.jobs_follow,
+    calendars.follows_have_a_cause,
+    calendars.no_day_fires_twice,
+    calendars.no_day_is_left_out,
     bulk.bulk_calls_leave_none_out,
     bulk.bulk_calls_touch_no_other,
     bulk.bulk_calls_count,
@@ -145,5 +150,9 @@ def judge(events: Sequence[Event], *, through: int, calm_at: int | None = None) 
     Every trigger that is owed with a due time up to `through` must have had calm time to be delivered. From
     `calm_at` on no fault happens: then each trigger has to leave exactly once.
     """
-    tale = Tale(events, through, calm_at)
+    return judged(Tale(events, through, calm_at))
+
+
+def judged(tale: Tale) -> list[str]:
+    """Return the same of a tale, whose jobs are then known."""
     return list(chain.from_iterable(check(tale) for check in CHECKS))

@@ -140,7 +140,8 @@ def _plain(write: Written) -> object:
 
 def _is_unbound(write: Written) -> bool:
     """Whether only the schedule says when a job fires."""
-    bounds = ("dueTime", "ttl", "repeats")
+    # Times that a calendar moves are judged by calendars.py.
+    bounds = ("dueTime", "ttl", "repeats", "calendar")
     is_list = isinstance(write.definition.get("schedule"), list)
     is_scheduled = "schedule" in write.definition and not is_list
     return is_scheduled and not any(each in write.definition for each in bounds)

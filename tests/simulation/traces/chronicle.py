@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.fakes.flow_memory import MemoryGateLines, MemoryGates, MemoryPolicies
+from tests.fakes.memory_calendars import MemoryCalendars
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
 from tests.simulation.traces.recorder import Recorder, revision_of
 from tests.simulation.traces.trace import Event, Removed
@@ -72,6 +73,7 @@ class Chronicle(Recorder):
         self.wheel_history = MemoryWheelHistory()
         #: The stores without a gate, for those who look at a world that has ended; None on the adapters.
         self.readable: Stores | None = None
+        self.calendars = MemoryCalendars()
         self.quotas = QuotaWatch(lambda: scheduler.now)
         self.last_other_timer_at: Instant = 0
         self.calm_at: Instant | None = None
@@ -103,7 +105,8 @@ class Chronicle(Recorder):
                 self.paused.pop(after.uid, None)
             else:
                 self.paused[after.uid] = after.paused_at
-            self.written(before, after, self._data_of(after))
+            ahead_ms = self._scheduler.strand.process.machine.ahead_ms
+            self.written(before, after, self._data_of(after), ahead_ms)
         elif before is not None:
             self.figures["deletions"] += 1
             self.paused.pop(before.uid, None)

@@ -1,7 +1,8 @@
 """The events of few seeds: alerts, batches, bulk writes, limits, and losses in the Timers table."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sweephand.base.instants import Instant
 
@@ -122,6 +123,19 @@ class BulkWriteAnswered:
         """Return the line of a story."""
         answers = " ".join(f"{each.told_name}={each.rev or each.status}" for each in self.entries)
         return f"< client told of the bulk write that {self.process} served: {answers}"
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarStored:
+    """A calendar was written or deleted. `written` is what a client wrote, and None after a deletion.
+
+    `closed` is the text by which jobs carry its days. The oracle compares such texts and reads none.
+    """
+
+    at: Instant
+    name: str
+    closed: str | None
+    written: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.simulation.traces.rare_events import Alerted, BatchEnded, BatchTold, Marked
+from tests.simulation.traces.rare_events import Alerted, BatchEnded, BatchTold, CalendarStored, Marked
 from tests.simulation.traces.trace import (
     Answered,
     Chosen,
@@ -35,6 +35,8 @@ from sweephand.base.errors import NotFoundError, PreconditionError
 from sweephand.base.instants import Instant
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, ProgressPage
+from sweephand.model.calendar import Calendar, CalendarContent
+from sweephand.model.change import SWEEPHAND
 from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Line
 from sweephand.model.orders import ResumeMessage
@@ -140,8 +142,11 @@ class Recorder:
         """Note a fault of the seed."""
         self.events.append(Mishap(self._now(), kind, where))
 
-    def written(self, before: Job | None, job: Job, data: str | None) -> None:
-        """Note that a job's item was written, over another item or over none."""
+    def written(self, before: Job | None, job: Job, data: str | None, ahead_ms: int = 0) -> None:
+        """Note that a job's item was written, over another item or over none.
+
+        `ahead_ms` is by how much the clock of the process is ahead that wrote it.
+        """
         asking = self._asking.get()
         if before is not None and before.uid != job.uid:
             # The earlier item may be past its time to live. Its readers treat it as gone already.
@@ -165,7 +170,7 @@ class Recorder:
                 rev=job.rev,
                 # A bulk call handles each of its jobs as if it were asked for at that moment.
                 asked_at=asking.asked_at if asking and verb not in _OF_ONE else _dealt_with_at(job),
-                ahead_ms=asking.ahead_ms if asking else 0,
+                ahead_ms=asking.ahead_ms if asking else ahead_ms if by_itself == "follow" else 0,
                 cut=job.cut,
                 since=job.current.since,
                 paused_at=job.paused_at,
@@ -175,8 +180,23 @@ class Recorder:
                 by_itself=asking is None,
                 jitter_ms=getattr(job.series, "jitter_ms", 0),
                 expires_at=job.expires_at,
+                closed=None if job.series.days is None else job.series.days.days,
             )
         )
+
+    def calendar_changed(
+        self,
+        before: tuple[Calendar, CalendarContent] | None,
+        after: tuple[Calendar, CalendarContent] | None,
+    ) -> None:
+        """Note that a calendar was written or deleted. How far its jobs have followed is not noted."""
+        if after is None and before is not None:
+            self.events.append(CalendarStored(self._now(), before[0].key.name, None, None))
+        elif after is not None and (before is None or before[0].version != after[0].version):
+            calendar, content = after
+            self.events.append(
+                CalendarStored(self._now(), calendar.key.name, calendar.closed, content.written)
+            )
 
     def deleted(self, job: Job) -> None:
         """Note that a job's item was removed."""
@@ -389,7 +409,15 @@ def _in_line(message: TriggerMessage) -> InLine:
 def _dealt_with_at(job: Job) -> Instant:
     """When one of many jobs was handled. `updated_at` is never before that of the earlier version."""
     is_resumed = job.change is not None and job.change.what == "resumed" and job.paused_at is None
-    return job.change.at if job.change is not None and is_resumed else job.updated_at
+    return job.change.at if job.change is not None and (is_resumed or _has_followed(job)) else job.updated_at
+
+
+def _has_followed(job: Job) -> bool:
+    """Whether the latest change of a job was made because its calendar was changed."""
+    change = job.change
+    return (
+        change is not None and change.who == SWEEPHAND and (change.reason or "").startswith("The calendar ")
+    )
 
 
 def _verb_of(before: Job | None, job: Job) -> Verb:
@@ -400,7 +428,7 @@ def _verb_of(before: Job | None, job: Job) -> Verb:
     if before is not None and before.paused_at is not None and job.paused_at is None:
         return "resume"
     if before is None or before.rev != job.rev:
-        return "replace"
+        return "follow" if before is not None and _has_followed(job) else "replace"
     if (before.paused_at, before.pause_end) != (job.paused_at, job.pause_end):
         return "pause"
     is_kept = before.expires_at is not None and (job.expires_at or 0) > before.expires_at

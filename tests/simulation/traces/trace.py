@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from tests.simulation.traces.rare_events import Alerted, BatchEvent, BulkWriteAnswered, LimitSet, Loss
+from tests.simulation.traces.rare_events import (
+    Alerted,
+    BatchEvent,
+    BulkWriteAnswered,
+    CalendarStored,
+    LimitSet,
+    Loss,
+)
 
 from sweephand.base.instants import Instant
 
@@ -31,6 +38,8 @@ Verb: TypeAlias = Literal[
     "delete many",
     "expire",
     "keep",
+    "calendar",
+    "follow",
 ]
 
 #: How a consumer answers. It will report later on an attempt that it `accepted`. An answer that is `lost`
@@ -42,7 +51,9 @@ Outcome: TypeAlias = Literal["succeeded", "failed", "lost", "accepted"]
 class Written:
     """A write that changed a job's item. `definition` is the whole definition from then on.
 
-    By `expire` a job goes by itself. By `keep` it is kept for longer, and stays what it was. `asked_at` is
+    By `expire` a job goes by itself. By `keep` it is kept for longer, and stays what it was. By `follow` it
+    takes the days of its changed calendar. `closed` names the days that it has: those of the CalendarStored
+    with that text. `asked_at` is
     the instant of the request by the clock of the function that served it, which was `ahead_ms` ahead. `cut`,
     `since` and `paused_at` are as stored. `catchup` is the mode that a resume asked for instead of the job's
     own. A pause that ends by itself asked for it, too, and for its end `until`. What no client asked for, a
@@ -66,6 +77,7 @@ class Written:
     expires_at: Instant | None = None
     until: Instant | None = None
     by_itself: bool = False
+    closed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,4 +405,5 @@ Event: TypeAlias = (
     | LimitSet
     | Mishap
     | BatchEvent
+    | CalendarStored
 )

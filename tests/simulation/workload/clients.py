@@ -12,6 +12,7 @@ from tests.simulation.workload.batches import Batches
 from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
 from tests.simulation.workload.bundling import Bundling, Packs
+from tests.simulation.workload.calendars import Calendars
 from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.lanes import Lanes
 from tests.simulation.workload.leaving import Leaving, ShortLives
@@ -94,7 +95,7 @@ def plan(
             wished.append((at, random.choices(actions, weights)[0], name))
             at = min(at + random.randrange(apart_ms), ends_at)
     steps = sorted(wished)
-    for kind in (Flows, Bulks, Modes, OnDemand, Updates, ShortLives):
+    for kind in (Flows, Bulks, Modes, OnDemand, Updates, ShortLives, Calendars):
         steps += kind.of(seed).asked(names, begins_at, ends_at)
     for other in (Bundling, BulkWrites, Lanes):
         steps += other.of(seed).asked(begins_at, ends_at)
@@ -136,6 +137,7 @@ class Clients:
         self._policies = Policies.of(seed)
         self._lanes = Lanes.of(seed)
         self._watches = Watches.of(seed)
+        self._calendars = Calendars.of(seed)
         self._overlapping = Overlapping.of(seed)
         self._weeks = Weeks.of(seed)
         self._known: dict[str, Known] = {}
@@ -180,6 +182,7 @@ class Clients:
                 self._policies,
                 self._lanes,
                 self._watches,
+                self._calendars,
             )
             told = action.ask(request)
             if told is not None:

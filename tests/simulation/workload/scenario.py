@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.simulation.world.faults import FIRST_FOR_WEEKS as FIRST_FOR_WEEKS  # noqa: PLC0414 - said again
-from tests.simulation.world.faults import is_at_margins, is_backlogged, stream
+from tests.simulation.world.faults import is_at_margins, is_backlogged, is_poisoned, stream
 
 from sweephand.base.instants import DAY_MS, Instant
 
@@ -23,11 +23,22 @@ _FOR_WEEKS: Final = 0.01
 #: How many days they last.
 _DAYS: Final = (20, 40, 80)
 
+#: Most of these seeds have calendars (calendars.py), so they last for days.
+FIRST_WITH_CALENDARS: Final = 3_900_000
+_AFTER_CALENDARS: Final = 4_000_000
+_CALENDAR_DAYS: Final = (2, 9)
+
 
 def is_for_weeks(seed: int) -> bool:
     """Whether a seed lasts longer than any record is kept, so that DynamoDB removes items."""
     is_drawn = stream(seed, "lasts for weeks").random() < _FOR_WEEKS and not is_at_margins(seed)
     return seed >= FIRST_FOR_WEEKS or (is_drawn and not is_backlogged(seed))
+
+
+def has_calendars(seed: int) -> bool:
+    """Whether jobs of a seed fire on the days of calendars."""
+    is_other = is_at_margins(seed) or is_backlogged(seed) or is_poisoned(seed)
+    return FIRST_WITH_CALENDARS <= seed < _AFTER_CALENDARS and not is_other
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,18 @@ class Scenario:
                 is_sparse=True,
                 is_at_margins=False,
                 is_for_weeks=True,
+            )
+        if has_calendars(seed):
+            jobs = random.randint(1, 4)
+            return cls(
+                begins_at=random.choice((BEGIN, *TRANSITIONS)) + random.randrange(3 * DAY_MS),
+                minutes=random.randint(*_CALENDAR_DAYS) * 24 * 60 + random.randrange(24 * 60),
+                jobs=jobs,
+                writes=jobs + random.randint(0, 25),
+                shards=random.randint(1, 3),
+                deliveries_at_once=random.randint(2, 10),
+                is_sparse=True,
+                is_at_margins=False,
             )
         at_margins = is_at_margins(seed)
         is_sparse = random.random() < _SPARSE and not at_margins and not is_backlogged(seed)

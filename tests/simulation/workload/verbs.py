@@ -18,6 +18,7 @@ from tests.simulation.workload.bulk_writes_asked import write_many
 from tests.simulation.workload.bulks import DELETE_MANY, PAUSE_MANY, RESUME_MANY, Bulks
 from tests.simulation.workload.bulks_asked import delete_many, pause_many, resume_many
 from tests.simulation.workload.bundling import GATHER, Bundling, Packs
+from tests.simulation.workload.calendars import PUT_CALENDAR, REMOVE_CALENDAR, Calendars
 from tests.simulation.workload.crowds import CROWD, crowd_definition
 from tests.simulation.workload.drills import looks_far_back
 from tests.simulation.workload.flows import CANCEL, COMPLETE, REDRIVE, REDRIVE_MANY, Flows
@@ -50,7 +51,9 @@ from tests.simulation.workload.weeks import Weeks
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.jobs.bulk import JobToWrite
+from sweephand.jobs.calendar_fields import closed_days_of
 from sweephand.jobs.write import WriteResult
+from sweephand.model.calendar import ResolvedDays
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey, PauseEnd
 from sweephand.web.http.operation import Services
@@ -106,6 +109,7 @@ class Request:
     policies: Policies
     lanes: Lanes
     watches: Watches
+    calendars: Calendars
 
     @property
     def at(self) -> Instant:
@@ -136,7 +140,7 @@ class Request:
             written = kind.added(written, self.number)
         written = self.on_demand.added(written, self.key.name, self.number)
         written = self.batches.added(written, self.number)
-        for limit in (self.policies, self.lanes, self.watches):
+        for limit in (self.policies, self.lanes, self.watches, self.calendars):
             written = limit.added(written, self.number)
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition
@@ -247,7 +251,8 @@ def _patch(request: Request) -> tuple[str, str]:
         # Some patches remove the label by which bulk calls choose jobs.
         kept = before.labels if request.number % 3 else {}
         labels = {**kept, "patch": str(request.number)}
-        return replace(before, written=_judged({**before.written, **fields, "labels": labels}))
+        written = request.calendars.patched({**before.written, **fields, "labels": labels}, request.number)
+        return replace(before, written=_judged(written))
 
     return _told(request.api.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
 
@@ -358,6 +363,20 @@ def _write_one(request: Request) -> tuple[str, str]:
     return _told(request.put(definition(data=request.new_data(), **written)))
 
 
+def _put_calendar(request: Request) -> None:
+    """Write a calendar. A repeated request writes the same days."""
+    written = request.calendars.content(request.number)
+    days, reasons = closed_days_of(written, {})
+    resolved = ResolvedDays(days.text(), reasons)
+    key = request.calendars.key(request.key.name)
+    request.api.calendars.put(key, written, resolved, who=CLIENT, requested_at=request.at)
+
+
+def _remove_calendar(request: Request) -> None:
+    key = request.calendars.key(request.key.name)
+    request.api.calendars.delete(key, who=CLIENT, requested_at=request.at)
+
+
 #: All actions of clients, by name. A new action is one more entry.
 ACTIONS: Final[Mapping[str, Action]] = {
     "put": Action("replace", 5, _put),
@@ -395,4 +414,7 @@ ACTIONS: Final[Mapping[str, Action]] = {
     TOUCH: Action("patch", 0, _touch),
     # For seeds whose stacks have lanes (lanes.py).
     JOIN: Action("create", 0, _join),
+    # For seeds with calendars (calendars.py).
+    PUT_CALENDAR: Action("calendar", 0, _put_calendar),
+    REMOVE_CALENDAR: Action("calendar", 0, _remove_calendar),
 }

@@ -30,6 +30,7 @@ from sweephand.model.run import Run
 from sweephand.model.timer import StoredTimer
 from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, lane_of_message
 from sweephand.model.wire import encode
+from sweephand.ports.calendars import CalendarStore
 from sweephand.ports.flow import (
     AllowanceStore,
     GateLines,
@@ -73,6 +74,7 @@ class Ports:
     gates: GateStore
     gate_lines: GateLines
     namespaces: NamespaceStore
+    calendars: CalendarStore
 
 
 #: Makes a simulation's ports from its gate, its chronicle and its queues.
@@ -124,6 +126,7 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         leases=leases,
         wheel_history=chronicle.wheel_history,
         allowances=allowances,
+        calendars=chronicle.calendars,
     )
     return Ports(
         jobs=gate.wrapped(jobs, "jobs"),
@@ -154,13 +157,18 @@ def _namespaces(jobs: MemoryJobs, chronicle: Chronicle) -> MemoryNamespaces:
 
 
 def flow_stores(gate: Gate, chronicle: Chronicle) -> dict[str, Any]:
-    """Return the stores of flow policies in memory. The chronicle keeps them, for those who look inside."""
-    flow = chronicle.flow
+    """Return the stores of flow policies and of calendars in memory.
+
+    The chronicle keeps them, for those who look inside.
+    """
+    flow, calendars = chronicle.flow, chronicle.calendars
+    calendars._calendars = Watched(chronicle.calendar_changed)
     flow.policies._policies = Watched(lambda _, after: None if after is None else flow.watch.limited(after))
     return {
         "policies": gate.wrapped(flow.policies, "jobs"),
         "gates": gate.wrapped(flow.gates, "timers"),
         "gate_lines": gate.wrapped(flow.lines, "timers"),
+        "calendars": gate.wrapped(calendars, "jobs"),
     }
 
 

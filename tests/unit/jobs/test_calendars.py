@@ -8,7 +8,7 @@ from tests.fakes.faults import failing, kill_everywhere, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, InvalidError, NotFoundError
-from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, Instant
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.timing import API_LIMIT_MS
 from sweephand.jobs.calendar_fields import closed_days_of
 from sweephand.model.calendar import CalendarKey, CalendarMessage, ResolvedDays
@@ -65,6 +65,7 @@ def test_a_job_follows_its_calendar_at_once(world: World) -> None:
 
 def test_each_job_follows_once_and_the_calendar_shows_how_far_they_are(world: World) -> None:
     put(world)
+    settle(world)
     for number in range(250):
         world.put(f"job-{number:03}", **DAILY)
     world.put("other", schedule="0 9 * * *")
@@ -99,6 +100,40 @@ def test_a_job_that_was_written_while_the_calendar_was_follows_too(world: World)
     world.clock.time += 2 * API_LIMIT_MS
     deliver(world)
     assert next_due(world, "late") == nine(3)
+
+
+def test_a_job_does_not_fall_back_when_a_function_has_read_the_calendar_long_before(world: World) -> None:
+    put(world)
+    world.put(**DAILY)
+    stale = world.calendars.get(KEY)
+    put(world, MONDAY)
+    message = CalendarMessage(*KEY, not_before=world.clock.time, is_last=True)
+    deliver(world)
+    read = world.calendars.get
+    earlier = [stale]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(world.calendars, "get", lambda key: earlier.pop() if earlier else read(key))
+        world.queue.send([(message, 0)])
+        deliver(world)
+    assert next_due(world) == nine(3)
+
+
+@pytest.mark.parametrize(("day", "late_ms"), [(MONDAY, 0), (None, SECOND_MS + API_LIMIT_MS)])
+def test_what_falls_due_while_a_job_follows_fires_once(world: World, day: str | None, late_ms: int) -> None:
+    """The function reads its clock two seconds before nine, and commits a second after nine."""
+    put(world, *([] if day else [MONDAY]))
+    world.put(schedule="0 9 * * MON", calendar={"name": "works", "otherwise": "next"})
+    world.run_until(nine(2) - 2 * SECOND_MS)
+    put(world, *([day] if day else []))
+
+    def announce(call: str) -> None:
+        if "changes.put" in call and world.clock.time < nine(2):
+            world.clock.time = nine(2) + SECOND_MS
+
+    world.announce = announce
+    deliver(world)
+    world.run_until(nine(8))
+    assert [each.trigger.due_at for each in world.consumers.attempts] == [nine(2) + late_ms]
 
 
 def test_whatever_kills_a_change_or_what_follows_it_every_job_follows_once() -> None:

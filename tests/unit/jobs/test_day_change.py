@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections import Counter
+from dataclasses import replace
 from itertools import takewhile
 from random import Random
 
@@ -91,6 +92,59 @@ def test_a_second_change_keeps_what_the_first_one_owes() -> None:
 def test_a_job_that_loses_its_calendar_fires_nothing_again() -> None:
     found = changed("0 17 L * *", rule("previous", "2027-05-31"), None, "2027-05-29T12:00:00")
     assert found == ["2027-06-30 17:00"]
+
+
+def once_more(series: Series, after: DayRule, reached: str) -> Series:
+    """The series after another change of its calendar."""
+    now = at(reached)
+    return amended(replace(series, days=after), series, now, now)
+
+
+def moved_ahead() -> Series:
+    """A series that has fired on Friday 28 May in the place of Monday the 31st, which is open again."""
+    former = Series("0 17 L * *", "UTC", at("2027-01-01"), days=rule("previous", "2027-05-31"))
+    return once_more(former, rule("previous"), "2027-05-29T12:00:00")
+
+
+def test_a_later_change_of_distant_days_does_not_fire_again_what_was_moved_ahead() -> None:
+    after = once_more(moved_ahead(), rule("previous", "2027-12-24"), "2027-05-30T12:00:00")
+    assert said(next_due(after, "2027-05-30T12:00:00")) == "2027-06-30 17:00"
+
+
+def test_what_has_fired_does_not_fire_again_when_its_day_was_without_a_place_for_a_while() -> None:
+    summer = [str(date_of(day)) for day in range(day_of("2027-04-01"), day_of("2027-08-01"))]
+    for closed in (rule("previous", *summer), rule("skip", "2027-05-31")):
+        without_place = once_more(moved_ahead(), closed, "2027-05-29T12:00:01")
+        stored = Series.from_item(without_place.to_item())
+        assert stored == without_place
+        after = once_more(stored, rule("previous"), "2027-05-29T12:00:02")
+        assert said(next_due(after, "2027-05-29T12:00:02")) == "2027-06-30 17:00"
+
+
+def test_what_has_fired_on_a_day_that_is_skipped_by_now_is_not_moved_to_another_one() -> None:
+    former = Series("0 9 * * MON", "UTC", at("2027-01-01"), days=rule("skip"))
+    closed = once_more(former, rule("skip", "2027-05-10"), "2027-05-10T12:00:00")
+    after = once_more(closed, rule("next", "2027-05-10"), "2027-05-10T12:01:00")
+    assert said(next_due(after, "2027-05-10T12:01:00")) == "2027-05-17 09:00"
+
+
+def test_days_of_long_ago_are_forgotten() -> None:
+    closed = once_more(
+        Series("0 9 * * *", "UTC", at("2027-01-01"), days=rule("next")),
+        rule("next", *(f"2027-05-{day:02}" for day in range(3, 8))),
+        "2027-05-07T12:00:00",
+    )
+    assert closed.days is not None
+    assert len(closed.days.fired) == 5
+    later = once_more(closed, rule("next"), "2027-07-01T12:00:00")
+    assert later.days is not None
+    assert later.days.fired == ()
+
+
+def next_due(series: Series, after: str) -> Instant:
+    found = series.next_after(at(after))
+    assert found is not None
+    return found.due_at
 
 
 class Calendar:

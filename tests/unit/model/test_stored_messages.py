@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.messages import KEY, MESSAGE, NOON, SPAN
 
 from sweephand.base.errors import PoisonError
+from sweephand.model.calendar import CalendarMessage
 from sweephand.model.definition import Payload
 from sweephand.model.gate_message import _LAYOUT, GateMessage, decode_gate_message, encode_gate_message
 from sweephand.model.orders import ResumeMessage
@@ -95,6 +96,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         payload=PAYLOAD,
         lane="low",
     ),
+    CalendarMessage("team", "works", NOON, "job-099", is_last=True, faults=1),
     WatchMessage(KEY, "uid", "r-1", SERIES, FIRST, NOON, NOON, 60_000, NOON, NOON, 1),
     ResumeMessage(KEY, "uid", NOON, NOON - 1, 1),
     BundleMessage(

@@ -8,7 +8,7 @@ from sweephand.base.concurrency import Concurrently
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.draft import draft_follow
-from sweephand.model.calendar import Calendar, CalendarMessage
+from sweephand.model.calendar import Calendar, CalendarKey, CalendarMessage
 from sweephand.model.job import Job, JobKey
 from sweephand.ports.calendars import CalendarStore
 from sweephand.ports.clock import Clock, Ids
@@ -51,7 +51,7 @@ class CalendarFollower:
             return
         page = self._jobs.page(message.namespace, "", message.after, _PAGE_MAX)
         outdated = [each.key for each in page.items if _is_outdated(each, calendar)]
-        followed = sum(self._concurrently([partial(self._follow, key, calendar) for key in outdated]))
+        followed = sum(self._concurrently([partial(self._follow, key, calendar.key) for key in outdated]))
         if page.next is not None:
             self._queue.send([(message._replace(after=page.next, faults=0), 0)])
         # Only the last round has seen each job that was written while the calendar was.
@@ -59,12 +59,18 @@ class CalendarFollower:
         if followed or reached != calendar.reached:
             self._calendars.follow(calendar, reached, followed)
 
-    def _follow(self, key: JobKey, calendar: Calendar) -> int:
-        """Make a job follow; return how many did."""
+    def _follow(self, key: JobKey, of: CalendarKey) -> int:
+        """Make a job follow; return how many did.
+
+        The calendar is read for each job. If it was read long before the commit, a later change could have
+        made the job follow meanwhile, and the job would fall back.
+        """
         while True:
             requested_at: Instant = self._clock.now()
-            stored = self._jobs.get(key)
-            if stored is None or stored.is_gone(requested_at) or not _is_outdated(stored, calendar):
+            calendar, stored = self._calendars.get(of), self._jobs.get(key)
+            if stored is None or stored.is_gone(requested_at):
+                return 0
+            if calendar is None or not _is_outdated(stored, calendar):
                 return 0
             draft = draft_follow(stored, calendar.closed, token=self._ids.token(), now=requested_at)
             if self._commits.commit(draft, stored, over=stored) is not None:

@@ -146,11 +146,10 @@ class CalendarAdmin:
             fields = tuple(changes_between(former, written, ("ics",)))
             change = AdminChange(now, who, what, "calendar", *key, token, fields)
             check_time_limit(self._clock, requested_at)
-            if before is not None:
-                self._announce(key, _LATE_JOBS_MS)
+            # A job may have read a calendar of that name before its deletion. So creations are followed, too.
+            self._announce(key, _LATE_JOBS_MS)
             if self._calendars.put(calendar, content, version, change):
-                if before is not None:
-                    self._announce(key, 0)
+                self._announce(key, 0)
                 return CalendarView(calendar, content), "created" if before is None else "replaced"
         raise UnavailableError(_BUSY)
 

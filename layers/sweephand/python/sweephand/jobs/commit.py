@@ -20,6 +20,7 @@ from sweephand.ports.clock import Clock
 from sweephand.ports.jobs import ChangeStore, JobStore, PayloadStore
 from sweephand.ports.queue import Queue
 from sweephand.ports.wheel import TimerStore
+from sweephand.schedules import Series
 from sweephand.wheel.arm import Armable, Arming, arm, delay_of, range_message
 from sweephand.wheel.catchup import OccurrenceRange
 from sweephand.wheel.packing import packed_new
@@ -33,7 +34,8 @@ class Draft:
     `job` has no cut yet, and `job.updated_at` is the instant of the request. Its triggers after `after` are
     armed. If the version `continues_series` of the version before it, its revision begins at the cut.
     Otherwise it begins at `after`. `skipped` are misfires that do not fire. The job's watch begins after
-    `after` too, or after `watched_after` if that is set.
+    `after` too, or after `watched_after` if that is set. With `waits_for_due`, it is not committed if
+    occurrences fell due since the request that the one version has and the other one has elsewhere.
     """
 
     job: Job
@@ -41,6 +43,7 @@ class Draft:
     continues_series: bool = False
     skipped: OccurrenceRange | None = None
     watched_after: Instant | None = None
+    waits_for_due: bool = False
 
     def with_place(self, counted_in: int | None) -> "Draft":
         """The draft of a new job that took its place in that generation of its namespace's count."""
@@ -97,6 +100,8 @@ class Commits:
             if stored is not None and self._has_filed(stored, job):
                 # Filing took time, and the cut must be read just before the write.
                 job = self._cut(draft, stored)
+            if stored is not None and draft.waits_for_due and _was_due(stored, job):
+                return None
             self.check_time_limit(requested_at)
         except (StoreError, UnavailableError):
             # No write of this version was sent, so no job can refer to its data.
@@ -249,6 +254,25 @@ class Commits:
         updated_at = max(job.updated_at, stored.updated_at)
         earlier = retained_revisions(stored, until)
         return replace(job, cut=cut, current=current, earlier=earlier, updated_at=updated_at)
+
+
+def _was_due(stored: Job, job: Job) -> bool:
+    """Whether occurrences between the request and the cut may fire twice, or may never fire.
+
+    The stored version fires those that it has there. The days of the next one count from the request.
+    """
+    if stored.paused_at is not None:
+        return False
+    was, becomes = (
+        _dues(each.series, job.change.at if job.change else job.cut, job.cut) for each in (stored, job)
+    )
+    moves = any(each.series.days is not None and each.series.days.moves for each in (stored, job))
+    return was != becomes or bool(moves and was)
+
+
+def _dues(series: Series, after: Instant, through: Instant) -> list[Instant]:
+    coming = takewhile(lambda each: each.due_at <= through, series.occurrences(after))
+    return [each.due_at for each in coming]
 
 
 def _since_of_next(stored: Job, job: Job, cut: Instant) -> Instant:

@@ -6,7 +6,7 @@ past. An occurrence is known by the day of the schedule that it stands for, and 
 that day.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count, filterfalse, islice
 from typing import Final, NamedTuple
@@ -16,7 +16,8 @@ from sweephand.base.timing import API_LIMIT_MS
 from sweephand.schedules import Series
 from sweephand.schedules.clock.fitting_days import wall_of
 from sweephand.schedules.clock.zones import DAY_S, Zone, zone_named
-from sweephand.schedules.day_rule import EVERY_DAY, MOVED_DAYS_MAX, DayRule
+from sweephand.schedules.day_rule import EVERY_DAY, FIRED_BITS, MOVED_DAYS_MAX, DayRule
+from sweephand.schedules.notations.parsing import why_unmovable
 
 #: An occurrence is moved by 31 days at most, once by the former calendar and once by the new one.
 _REACH_MS: Final = (2 * MOVED_DAYS_MAX + 2) * DAY_MS
@@ -40,12 +41,14 @@ def amended(series: Series, former: Series, reached_at: Instant, now: Instant) -
     if days[:3] == before[:3]:
         return replace(series, days=former.days)
     carried = [each for each in before.also if each > reached_at]
-    if not carried and not _differ(days, before, reached_at):
+    is_amended = bool(carried or before.fired or any(each > reached_at for each in before.without))
+    if not is_amended and not _differ(series, former, reached_at):
         return series
     # A change of jitter moves the boundary with the series (decision 017).
     moved_to = reached_at + series.jitter_ms - former.jitter_ms
     was, becomes = _named(former, reached_at), _named(series, moved_to)
     fired = {name for name, at in was.items() if at <= reached_at or at in before.without}
+    fired |= {*_names_of(before.fired)}
     fired_at = {at for at in was.values() if at <= reached_at}
     without = tuple(at for name, at in becomes.items() if at > moved_to and name in fired)
     owed = [
@@ -55,18 +58,44 @@ def amended(series: Series, former: Series, reached_at: Instant, now: Instant) -
     ]
     free = filterfalse({*becomes.values(), *carried}.__contains__, count(max(now, reached_at) + API_LIMIT_MS))
     also = tuple(sorted([*carried, *islice(free, len(owed))]))
-    return replace(series, days=days._replace(also=also, without=without)) if also or without else series
+    # A day of long ago cannot come back.
+    since = _day_of(reached_at, zone_named(series.timezone)) - MOVED_DAYS_MAX
+    placeless = _days_of(name for name in fired - becomes.keys() if name.day >= since)
+    if not (also or without or placeless):
+        return series
+    return replace(series, days=days._replace(also=also, without=without, fired=placeless))
 
 
-def _differ(days: DayRule, before: DayRule, around: Instant) -> bool:
-    """Whether one of the rules moves an occurrence near an instant, and the other one does not move it so."""
-    near = range((around - _REACH_MS) // DAY_MS, (around + _REACH_MS) // DAY_MS + 1)
-    return (days.moves or before.moves) and any(days.target(each) != before.target(each) for each in near)
+def _differ(series: Series, former: Series, around: Instant) -> bool:
+    """Whether near an instant, a day of the schedule fires elsewhere by the one series than by the other.
+
+    If both only skip days, then days to come do not matter. A day that has fired and is closed by now does: a
+    later calendar may move it.
+    """
+    days, before = series.days or EVERY_DAY, former.days or EVERY_DAY
+    moves = days.moves or before.moves
+    if not moves and series.schedule is not None and why_unmovable(series.schedule) is not None:
+        return False
+    ends_at = around + (_REACH_MS if moves else DAY_MS)
+    near = range((around - _REACH_MS) // DAY_MS, ends_at // DAY_MS + 1)
+    return any(days.target(each) != before.target(each) for each in near)
+
+
+def _names_of(fired: Iterable[int]) -> Iterator[_Name]:
+    for each in fired:
+        yield from (_Name(each >> FIRED_BITS, place) for place in range(FIRED_BITS) if each >> place & 1)
+
+
+def _days_of(names: Iterable[_Name]) -> tuple[int, ...]:
+    bits: dict[int, int] = {}
+    for name in names:
+        bits[name.day] = bits.get(name.day, 0) | 1 << name.place
+    return tuple(day << FIRED_BITS | bits[day] for day in sorted(bits))
 
 
 def _named(series: Series, around: Instant) -> Mapping[_Name, Instant]:
     """The occurrences of a series around an instant, in order. Bounds and amendments are left out."""
-    zone, rule = zone_named(series.timezone), series.days and series.days._replace(also=(), without=())
+    zone, rule = zone_named(series.timezone), series.days and DayRule(*series.days[:3])
     plain = replace(series, days=rule, repeats=None, ttl_at=None, counted_at=None, counted=0, batch=None)
     unmoved = replace(plain, days=None, start_at=min(plain.start_at, around - _REACH_MS))
     found: dict[_Name, Instant] = {}

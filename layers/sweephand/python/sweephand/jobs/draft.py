@@ -69,7 +69,8 @@ def draft_follow(stored: Job, closed: str, *, token: str, now: Instant) -> Draft
     series = followed_series(stored, closed, now)
     job = _rewritten(stored, stored.definition, series, token=token, now=now)
     draft = _draft_of(stored, job, "patched", who=SWEEPHAND, now=now, continues=True)
-    return draft.with_reason(f"The calendar {stored.definition.calendar} was changed.")
+    draft = draft.with_reason(f"The calendar {stored.definition.calendar} was changed.")
+    return replace(draft, waits_for_due=True)
 
 
 def draft_resume(
