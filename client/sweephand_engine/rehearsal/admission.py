@@ -123,8 +123,8 @@ def admit_file(
 ) -> Admitted:
     """The jobs of a file, as if it was applied at `now` to an empty namespace with those `settings`.
 
-    Without settings, a policy or default target that the file does not have is taken for one without limits,
-    and a calendar for one of weekends. Raises InputError with every problem of the jobs. `place` says where a
+    Without settings, a policy or default target that the file does not have is taken for one without limits.
+    Such a calendar is taken for one of weekends. Raises InputError with every problem of the jobs. `place` says where a
     pointer into a job of that number is.
     """
     _check_number(len(declared.jobs))

@@ -11,7 +11,7 @@ from sweephand.base.errors import StoreError
 from sweephand.model.api_key import Caller
 from sweephand.web.http.operation import NoQuery
 from sweephand.web.http.operation import Request as HttpRequest
-from sweephand.web.routes.bulk import put_jobs
+from sweephand.web.routes.bulk import BulkWriteRequest, put_jobs
 
 if TYPE_CHECKING:
     from tests.simulation.workload.verbs import Request
@@ -29,11 +29,11 @@ def write_many(request: "Request") -> None:
         known.entries = request.bulk_writes.entries(request.key.name, request.at)
     entries, asked_at = known.entries, chronicle.now()
     chronicle.figures["bulk entries"] += len(entries)
-    call: HttpRequest[NoQuery, list[Any]] = HttpRequest(
+    call: HttpRequest[NoQuery, BulkWriteRequest] = HttpRequest(
         caller=_CALLER,
         path={"namespace": request.key.namespace},
         query=NoQuery(),
-        body=[each.document for each in entries],
+        body=BulkWriteRequest.model_validate({"jobs": [each.document for each in entries]}),
         headers={},
         requested_at=request.at,
     )
