@@ -10,7 +10,8 @@ from typer.core import TyperGroup
 from sweephand_client.commands.inputs import read_text
 from sweephand_client.commands.output import write_whole
 from sweephand_client.commands.session import Session, exit_for, problem_value
-from sweephand_client.tasks.transfer import Imported, Importer, read_archive
+from sweephand_client.tasks.archive import read_archive
+from sweephand_client.tasks.transfer import Imported, Importer
 from sweephand_client.tasks.transfer import export as export_lines
 
 

@@ -1,9 +1,9 @@
-"""Moves a namespace between stacks: writes it as lines of JSON, and reads such lines."""
+"""Moves a namespace between stacks: exports it, and imports an export."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
@@ -11,7 +11,6 @@ from sweephand_client.api.client import Client
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import (
     ForbiddenError,
-    InputError,
     NotFoundError,
     Problem,
     RefusedError,
@@ -20,6 +19,7 @@ from sweephand_client.openapi.calendars import CalendarRequest
 from sweephand_client.openapi.job_answers import JobResponse, OccurrenceResponse
 from sweephand_client.openapi.policies import PolicyRequest, PolicyResponse
 from sweephand_client.openapi.requests import NamespaceRequest, PreviewRequest
+from sweephand_client.tasks.archive import FORM, Archive
 from sweephand_client.tasks.job_fields import written_fields
 from sweephand_client.tasks.placing import Placed, instant, place, repeats_by_days, rfc3339
 from sweephand_client.tasks.writing import (
@@ -31,9 +31,6 @@ from sweephand_client.tasks.writing import (
     write_job,
     write_jobs,
 )
-
-#: The form of the lines. A later form has a higher number, and this version refuses it.
-FORM: Final = 1
 
 _AT_ONCE: Final = 8
 
@@ -63,17 +60,6 @@ class Export:
 
     lines: Iterator[str]
     left_out: list[LeftOut]
-
-
-@dataclass(frozen=True, slots=True)
-class Archive:
-    """The lines of an export that was read whole."""
-
-    namespace: str
-    settings: NamespaceRequest | None = None
-    calendars: Mapping[str, CalendarRequest] = field(default_factory=dict)
-    policies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    jobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,53 +175,6 @@ def _time_of_day(occurrence: OccurrenceResponse) -> str:
 def _line(value: Mapping[str, Any]) -> str:
     """A value as JSON on one line. An operator may look at the export in a terminal."""
     return exact_json.terminal_safe(exact_json.write(value))
-
-
-def read_archive(lines: Iterable[str]) -> Archive:
-    """All lines of an export. Raises InputError with the number of the line that is wrong.
-
-    A file that was cut has no line `end`, and is refused before anything is written.
-    """
-    settings: NamespaceRequest | None = None
-    namespace: str | None = None
-    calendars: dict[str, CalendarRequest] = {}
-    policies: dict[str, Mapping[str, Any]] = {}
-    jobs: dict[str, Mapping[str, Any]] = {}
-    is_whole = False
-    for number, text in enumerate(lines, start=1):
-        line = _read_line(number, text)
-        match line:
-            case {"sweephand": form, "namespace": str(namespace)} if number == 1:
-                if form != FORM:
-                    raise InputError(f"The export has the form {form}. This version reads form {FORM}.")
-            case {"settings": dict()}:
-                settings = line["settings"]
-            case {"calendar": str(name), "definition": dict()}:
-                calendars[name] = line["definition"]
-            case {"policy": str(name), "definition": dict()}:
-                policies[name] = line
-            case {"job": str(name), "definition": dict()}:
-                jobs[name] = line
-            case {"end": dict(counts)}:
-                found = {"calendars": len(calendars), "policies": len(policies), "jobs": len(jobs)}
-                is_whole = counts == found
-            case _:
-                raise InputError(f"Line {number} is no line of an export.")
-    if namespace is None or not is_whole:
-        raise InputError("The export is not whole: its last line is missing, or does not fit. Export again.")
-    return Archive(namespace, settings, calendars, policies, jobs)
-
-
-def _read_line(number: int, text: str) -> Any:
-    """The JSON of a line, whose due times can be read."""
-    try:
-        line = exact_json.read(text)
-        for each in ("nextAt", "lastAt", "startAt", "pausedUntil"):
-            if isinstance(line, dict) and each in line:
-                instant(line[each])
-    except (ValueError, TypeError) as error:
-        raise InputError(f"Line {number} cannot be read: {error}") from None
-    return line
 
 
 class Importer:

@@ -18,8 +18,9 @@ from sweephand_client.api.client import Client
 from sweephand_client.http.errors import InputError, Problem
 from sweephand_client.openapi.requests import NamespaceRequest
 from sweephand_client.tasks.apply import carry_out, plan
+from sweephand_client.tasks.archive import Archive
 from sweephand_client.tasks.jobs_file import JobsFile
-from sweephand_client.tasks.transfer import Archive, Importer
+from sweephand_client.tasks.transfer import Importer
 from sweephand_client.tasks.writing import attempt
 from sweephand_engine.engine import Engine
 from sweephand_engine.gateway import Gateway
@@ -124,8 +125,8 @@ def admit_file(
     """The jobs of a file, as if it was applied at `now` to an empty namespace with those `settings`.
 
     Without settings, a policy or default target that the file does not have is taken for one without limits.
-    Such a calendar is taken for one of weekends. Raises InputError with every problem of the jobs. `place` says where a
-    pointer into a job of that number is.
+    A calendar that it does not have is taken for one of weekends. Raises InputError with every problem of the
+    jobs. `place` says where a pointer into a job of that number is.
     """
     _check_number(len(declared.jobs))
     stage, notes = _Stage(now, namespace, settings), []

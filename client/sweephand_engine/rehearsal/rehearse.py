@@ -13,9 +13,9 @@ from sweephand.model.job import Job
 from sweephand.schedules import Occurrence
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
+from sweephand_client.tasks.archive import Archive, read_archive
 from sweephand_client.tasks.exact_yaml import Places
 from sweephand_client.tasks.jobs_file import JobsFile
-from sweephand_client.tasks.transfer import Archive, read_archive
 from sweephand_engine.rehearsal.admission import JOBS_MAX, Admitted, admit_archive, admit_file, refuse_number
 from sweephand_engine.rehearsal.consumer import Consumer, Outage, read_consumers, read_outage
 from sweephand_engine.rehearsal.findings import (

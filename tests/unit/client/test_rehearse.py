@@ -84,6 +84,35 @@ def test_a_file_may_have_the_policies_of_the_stack(sweephand: CommandLine, jobs:
     assert (found["jobs"]["b"]["openMax"], found["jobs"]["b"]["waitMaxMs"]) == (1, 10_000)
 
 
+CALENDAR: Final = """
+calendars:
+  works: {closed: [{from: 2026-10-12, to: 2026-10-16}]}
+jobs:
+  - name: a
+    schedule: "0 9 * * *"
+    calendar: {name: works}
+    target: {type: http, url: "https://example.com/run"}
+"""
+
+
+def test_a_calendar_is_that_of_the_file_or_else_of_the_stack_or_else_closes_weekends(
+    sweephand: CommandLine,
+) -> None:
+    def found(text: str, *words: str) -> tuple[int, list[str]]:
+        told = rehearsed(sweephand, sweephand.file("jobs.yaml", text), *words)
+        return told["jobs"]["a"]["triggers"], told["notes"]
+
+    alone = CALENDAR[CALENDAR.index("jobs:") :]
+    assert found(CALENDAR) == (0, [])
+    triggers, [note] = found(alone)
+    assert triggers == 5
+    assert note.startswith("These calendars are not in the file: works.")
+    sweephand.ok("calendar", "put", "works", "--closed", "2026-10-12", "--open", "2026-10-17")
+    assert found(alone, "--policies") == (5, [])
+    sweephand.ok("calendar", "put", "works", "--closed", "2026-10-12..2026-10-13")
+    assert found(alone, "--policies") == (3, [])
+
+
 def test_a_namespace_is_rehearsed_in_its_phase(
     sweephand: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

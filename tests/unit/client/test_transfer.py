@@ -16,7 +16,8 @@ from sweephand_client.api.client import Client
 from sweephand_client.commands.session import Session
 from sweephand_client.http.errors import ForbiddenError, InputError
 from sweephand_client.openapi.requests import HttpTarget, JobRequest
-from sweephand_client.tasks.transfer import Imported, Importer, export, read_archive
+from sweephand_client.tasks.archive import read_archive
+from sweephand_client.tasks.transfer import Imported, Importer, export
 from sweephand_client.tasks.writing import INCOMPLETE
 
 URL = "https://consumer.example/hook"

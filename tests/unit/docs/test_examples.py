@@ -30,6 +30,7 @@ PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 #: The pages about a topic. The first blocks of each are one example for the command line, HTTP and Python.
 TOPICS: Final = {
     "batches",
+    "calendars",
     "catchup",
     "flow",
     "jobs",
