@@ -7,7 +7,7 @@ import pytest
 from tests.unit.engine.rehearsal.conftest import BEGIN, DAY, IDEAL, played
 
 from sweephand.base.instants import HOUR_MS, rfc3339
-from sweephand_client.tasks.transfer import Archive
+from sweephand_client.tasks.archive import Archive
 from sweephand_engine.rehearsal.admission import admit_archive
 from sweephand_engine.rehearsal.consumer import Consumer
 from sweephand_engine.rehearsal.play import Play
