@@ -78,6 +78,14 @@ def test_a_job_fires_on_the_last_business_day_of_each_month(client: Client) -> N
     assert client.get().json["calendar"] == {"name": "fr", "otherwise": "previous"}
 
 
+def test_a_one_off_is_moved_too(client: Client) -> None:
+    put(client)
+    one_off = {"dueTime": "2026-12-25T09:00:00+01:00", "timezone": "Europe/Paris"}
+    used = {"calendar": {"name": "fr", "otherwise": "nearest"}, "target": MONTH_END["target"]}
+    assert client.put(job={**one_off, **used}).status == 201
+    assert due_times(client) == ["2026-12-24T09:00:00.000+01:00"]
+
+
 def test_a_market_and_a_subdivision_have_holidays_of_their_own(client: Client) -> None:
     assert put(client, {"holidays": [{"market": "XNYS"}]}).json["nextDays"][0]["reason"] == "Thanksgiving Day"
     alsace = {"holidays": [{"country": "FR", "subdivision": "57"}]}
