@@ -1,4 +1,4 @@
-"""The command `rehearse`: what weeks of jobs would do, before a stack has them."""
+"""The commands `rehearse` and `check`: what weeks of jobs would do, and what a stack would refuse."""
 
 from importlib import import_module
 from typing import Annotated, Any
@@ -53,13 +53,7 @@ def rehearse(
 
     Nothing is written and nothing is delivered.
     """
-    try:
-        engine, reports = (import_module(f"{_ENGINE}.{each}") for each in ("rehearse", "report"))
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"`sweephand rehearse` needs packages that are not installed, such as {error.name}. "
-            "Install them: pip install 'sweephand[dev]'"
-        ) from None
+    engine, reports = _module("rehearse", "rehearse"), _module("report", "rehearse")
     now = session.now()
     options = engine.read_options(
         weeks=weeks, since=since, now=now, consumers=consumer or (), outage=outage, seed=seed
@@ -86,6 +80,43 @@ def rehearse(
         return
     for part in parts:
         _show(session, part)
+
+
+def check(
+    session: Session, files: Annotated[list[str], typer.Argument(help="Files of jobs, as apply takes them.")]
+) -> None:
+    """Check files of jobs without a stack: each field that apply would refuse, with its line.
+
+    Policies, secrets and default targets that the files name count as stored.
+    """
+    engine = _module("rehearse", "check")
+    wrong, counts = [], {}
+    for file in files:
+        text = read_text(file)
+        try:
+            declared = read_jobs_file(text)
+            engine.check_file(declared, text, declared.namespace or _NAMESPACE_DEFAULT, session.now())
+            counts[file] = len(declared.jobs)
+        except InputError as error:
+            wrong.append(f"{file}: {error}")
+    if wrong:
+        raise InputError("\n".join(wrong))
+    if session.output.as_json:
+        session.output.json({"jobs": counts})
+        return
+    for file, count in counts.items():
+        session.output.text(f"{file}: {count} jobs, and none is refused")
+
+
+def _module(name: str, command: str) -> Any:
+    """A module of the rehearsal. InputError if its packages are not installed."""
+    try:
+        return import_module(f"{_ENGINE}.{name}")
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"`sweephand {command}` needs packages that are not installed, such as {error.name}. "
+            "Install them: pip install 'sweephand[dev]'"
+        ) from None
 
 
 def _show(session: Session, part: Any) -> None:

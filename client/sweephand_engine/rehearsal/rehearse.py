@@ -107,6 +107,11 @@ def rehearse_file(
     return _rehearse(admit_file(declared, options.since, namespace, archive, places.of_job), options)
 
 
+def check_file(declared: JobsFile, text: str, namespace: str, now: dt.datetime) -> None:
+    """Check the jobs of a file of that `text`. Raises InputError for jobs that a stack would refuse."""
+    admit_file(declared, from_datetime(now), namespace, None, Places(text).of_job)
+
+
 def rehearse_namespace(export: Iterable[str], now: dt.datetime, options: Options) -> Rehearsal:
     """Rehearse the jobs of an export that was made `now`. Raises InputError for what cannot be rehearsed."""
     if options.since < from_datetime(now) - SECOND_MS:

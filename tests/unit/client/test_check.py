@@ -1,0 +1,89 @@
+"""`sweephand check` and the hook of pre-commit: a file is judged without a stack."""
+
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+from infra.local.places import ROOT
+from tests.unit.client.conftest import CommandLine
+
+from sweephand_client.commands import rehearse
+
+GOOD: Final = """
+defaults:
+  target: {type: http, url: "https://example.com/run"}
+jobs:
+  - {name: a, schedule: "@hourly", policy: few, calendar: {name: de}}
+  - {name: b, dueTime: 2h, target: {type: http, url: "https://x.example", headers: {x-key: {secretRef: key}}}}
+"""
+BAD: Final = GOOD.replace("@hourly", "61 * * * *").replace("dueTime", "dueTim").replace("https:", "ftp:", 1)
+
+
+def test_files_that_a_stack_would_take_are_checked_without_one(sweephand: CommandLine) -> None:
+    first, second = sweephand.file("jobs.yaml", GOOD), sweephand.file("other.yaml", "jobs: []")
+    checked = sweephand.ok("check", first, second, SWEEPHAND_URL=None, SWEEPHAND_KEY=None)
+    assert checked.out == f"{first}: 2 jobs, and none is refused\n{second}: 0 jobs, and none is refused\n"
+    assert sweephand.ok("check", first, "--json").json == {"jobs": {first: 2}}
+    assert sweephand.server.requests == []
+
+
+def test_each_wrong_field_of_each_file_is_named_with_its_line(sweephand: CommandLine) -> None:
+    bad, good = sweephand.file("bad.yaml", BAD), sweephand.file("good.yaml", GOOD)
+    broken = sweephand.file("broken.yaml", "jobs: [")
+    checked = sweephand.run("check", bad, good, broken)
+    assert (checked.code, checked.out) == (2, "")
+    for said in (
+        f"{bad}: The file cannot be used:\n",
+        "  line 5, /jobs/0/schedule: ",
+        "  line 5, /jobs/0/target/url (line 3, /defaults/target/url): ",
+        "  line 6, /jobs/1/dueTim: ",
+        f"{broken}: The file is not YAML: ",
+    ):
+        assert said in checked.err
+    assert good not in checked.err
+
+
+def test_without_the_engine_the_command_says_what_to_install(
+    sweephand: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rehearse, "_ENGINE", "no_such_engine")
+    ran = sweephand.run("check", sweephand.file("jobs.yaml", GOOD))
+    assert ran.code == 2
+    assert ran.err.startswith(
+        "`sweephand check` needs packages that are not installed, such as no_such_engine."
+    )
+
+
+@pytest.fixture(scope="module")
+def hook() -> dict[str, Any]:
+    (found,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize(("text", "code"), [(GOOD, 0), (BAD, 2)], ids=["good", "bad"])
+def test_the_hook_refuses_a_commit_with_a_bad_file(
+    hook: dict[str, Any], tmp_path: Path, text: str, code: int
+) -> None:
+    (tmp_path / "jobs.yaml").write_text(text, encoding="utf-8")
+    program, *words = shlex.split(hook["entry"])
+    assert program in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
+    done = subprocess.run(  # noqa: S603 - the entry of the hook, by this environment
+        [sys.executable, "-m", "sweephand_client.commands.main", *words, "jobs.yaml"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": f"{ROOT}/client:{ROOT}/layers/sweephand/python"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert ("/jobs/1/dueTim" in done.stderr) == (code != 0)
+
+
+def test_the_hook_installs_what_its_command_needs(hook: dict[str, Any]) -> None:
+    assert (hook["language"], hook["additional_dependencies"]) == ("python", [".[dev]"])
