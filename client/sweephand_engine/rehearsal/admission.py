@@ -13,6 +13,7 @@ from sweephand.model.api_key import ADMIN_KEY_ID, digest_of, format_key
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import Policy, PolicyKey
+from sweephand.targets.target_type import REF_FIELD
 from sweephand.web.http.app import build_handler
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import InputError, Problem
@@ -205,9 +206,9 @@ def refuse_number() -> NoReturn:
 
 
 def _secrets(value: Any) -> Iterator[str]:
-    """The names of secrets in a definition: `{"secret": NAME}`, at any depth."""
+    """The names of secrets in a definition: `{"secretRef": NAME}`, at any depth."""
     if isinstance(value, Mapping):
-        if isinstance(name := value.get("secret"), str):
+        if isinstance(name := value.get(REF_FIELD), str):
             yield name
         value = list(value.values())
     if isinstance(value, list):
