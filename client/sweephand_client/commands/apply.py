@@ -100,9 +100,9 @@ class _Lines:
 
     def added_to(self, done: Done) -> Done:
         """The same with the line beside the pointer of each field that was refused."""
-        number = self._numbers.get(done.step.name)
-        if done.problem is None or number is None:
+        if done.problem is None or done.step.declared is None:
             return done
+        number = self._numbers[done.step.name]
         errors = tuple(
             FieldError(self._places.of_job(number, each.pointer), each.detail) for each in done.problem.errors
         )
@@ -110,10 +110,10 @@ class _Lines:
 
 
 def _show_plan(output: Output, steps: list[Step], refused: list[Done], lines: _Lines | None) -> None:
-    problems = {each.step.name: each.problem for each in refused}
+    problems = {each.step.what: each.problem for each in refused}
     if output.as_json:
         output.json(
-            {"steps": [_step_value(each, problems.get(each.name)) for each in steps if each.is_change]}
+            {"steps": [_step_value(each, problems.get(each.what)) for each in steps if each.is_change]}
         )
         return
     for step in steps:
@@ -128,7 +128,7 @@ def _show_plan(output: Output, steps: list[Step], refused: list[Done], lines: _L
                 output.text(f"    + {each.name}: {exact_json.write(each.after)}")
     for done in refused:
         _show_done(output, done, lines)
-    counts = Counter("refused" if each.name in problems else each.kind for each in steps if each.is_change)
+    counts = Counter("refused" if each.what in problems else each.kind for each in steps if each.is_change)
     same = sum(not each.is_change for each in steps)
     words = {
         "create": "to create",

@@ -7,15 +7,16 @@ two people would delete each other's jobs.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import InputError, InvalidError, NotFoundError, Problem
 from sweephand_client.openapi.calendars import CalendarRequest
 from sweephand_client.openapi.job_answers import WholeJobResponse
+from sweephand_client.openapi.requests import JobRequest
 from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
 from sweephand_client.tasks.writing import (
@@ -191,25 +192,34 @@ def _calendars(client: Client, namespace: str, steps: Iterable[Step]) -> Iterato
 
 
 def refusals(client: Client, namespace: str, steps: Iterable[Step]) -> list[Done]:
-    """The steps that carry_out() would not do. The stack is asked about each write, and writes nothing."""
+    """The steps that carry_out() would not do. The stack is asked about each write, and writes nothing.
+
+    A job whose calendar would be created first is judged without it.
+    """
     steps = list(steps)
     new = {each.name for each in steps if each.calendar is not None and each.kind == "create"}
     wanted = [each for each in steps if each.kind in ("create", "change") and each.calendar is None]
-    problems = check_jobs(client, namespace, list(map(_write, wanted)))
-    refused = [
-        Done(step, problem)
-        for step, problem in zip(wanted, problems, strict=True)
-        if problem is not None and not _waits_for_calendar(step, problem, new)
-    ]
+    problems = list(check_jobs(client, namespace, list(map(_write, wanted))))
+    pairs = enumerate(zip(wanted, problems, strict=True))
+    waiting = [at for at, (step, problem) in pairs if problem and _waits_for_calendar(step, problem, new)]
+    again = check_jobs(client, namespace, [_without_calendar(_write(wanted[at])) for at in waiting])
+    for at, problem in zip(waiting, again, strict=True):
+        problems[at] = problem
+    refused = [Done(*each) for each in zip(wanted, problems, strict=True) if each[1] is not None]
     held = [each for each in steps if each.kind == "delete"] if refused else []
     return refused + [Done(each, _HELD) for each in held]
 
 
 def _waits_for_calendar(step: Step, problem: Problem, new: set[str]) -> bool:
     """Whether a job is refused only because its calendar is not written yet."""
-    used = None if step.declared is None else step.declared.definition.get("calendar")
-    names_new = used is not None and used.get("name") in new
+    used: Any = _write(step).definition.get("calendar")
+    names_new = isinstance(used, Mapping) and used.get("name") in new
     return names_new and {each.pointer for each in problem.errors} == {"/calendar/name"}
+
+
+def _without_calendar(write: Write) -> Write:
+    fields = {name: each for name, each in write.definition.items() if name != "calendar"}
+    return replace(write, definition=cast("JobRequest", fields))
 
 
 def _write(step: Step) -> Write:

@@ -211,6 +211,19 @@ def test_a_dry_run_asks_about_all_jobs_in_pages_and_leaves_what_would_not_be_ref
     assert names(sweephand) == []
 
 
+def test_a_dry_run_takes_a_calendar_that_apply_would_create_first(sweephand: CommandLine) -> None:
+    job = f"{{name: a, schedule: '@daily', target: {TARGET}, calendar: {{name: a}}}}"
+    text = f"calendars: {{a: {{closed: [2026-12-25]}}}}\njobs: [{job}]"
+    planned = sweephand.ok("apply", "-f", "-", "--dry-run", given=text)
+    assert planned.out.endswith("2 to create, 0 unchanged\n")
+
+    for right, wrong in (("{name: a}", "{name: b}"), ("{name: a}", "a"), ("@daily", "@never")):
+        ran = sweephand.run("apply", "-f", "-", "--dry-run", given=text.replace(right, wrong))
+        assert ran.code == 2
+        assert "\na refused: 1 field cannot be accepted.\n  line 2, /jobs/0/" in ran.out
+        assert ran.out.endswith("1 to create, 1 refused, 0 unchanged\n"), "the calendar has the job's name"
+
+
 def test_a_dry_run_with_a_key_that_only_reads_is_refused_as_apply_is(sweephand: CommandLine) -> None:
     path = sweephand.file("jobs.yaml", FILE)
     checked = sweephand.run("apply", "-f", path, "--dry-run", SWEEPHAND_KEY="sh_reader")
