@@ -60,7 +60,8 @@ CEILINGS: Final = {
     # Calendars take 300: calls 55, commands 120, and their place in a file of jobs and in exports 125.
     # A dry run that the stack judges, with the lines of the fields that it refuses, takes 50.
     # The end of a pause takes 30: an option, two calls, and an export that has it.
-    "client": Size(lines=5_890, modules=58, inner_imports=0),
+    # `sweephand check` takes 25.
+    "client": Size(lines=5_920, modules=58, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10.
@@ -80,7 +81,8 @@ CEILINGS: Final = {
     # Simulated time and the plugin of pytest take 980 lines. The plugin imports them when a test uses it.
     # Prices, quotas and the models of SQS and Lambda take 640 lines, once in `infra`.
     # A rehearsal takes 1,280: it plays what the package decides, finds what is worth telling, and tells it.
-    "engine": Size(lines=4_615, modules=48, inner_imports=1),
+    # It checks a file alone, too: 5.
+    "engine": Size(lines=4_620, modules=48, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
@@ -109,13 +111,14 @@ CEILINGS: Final = {
     # Pauses that end by themselves, by hand and in worlds: 540.
     # Calendars, compared with two other libraries and a day-by-day enumeration: 920. In simulated worlds,
     # with an oracle of their own, mutations, and what else a job may be meanwhile: 1,040.
-    "tests": Size(lines=93_555, modules=811, inner_imports=1),
+    # The action for GitHub, run in bash against a stack, and the check before a commit: 290.
+    "tests": Size(lines=93_860, modules=813, inner_imports=1),
 }
 
 
 #: All pages together have no more words than this, so that somebody can read them in a few hours. The page
-#: about calendars and its decision take 780, and what other pages say of calendars 240.
-WORDS_MAX: Final = 60_900
+#: about calendars and its decision take 780, and what other pages say of calendars 240. Jobs as code: 220.
+WORDS_MAX: Final = 61_120
 
 
 def size_of(source: str) -> Size:

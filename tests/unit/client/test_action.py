@@ -13,6 +13,7 @@ import pytest
 import yaml
 from infra.local.places import ROOT
 from tests.unit.client.conftest import CommandLine, Ran
+from tests.unit.docs.blocks import blocks
 
 ACTION: Final = yaml.safe_load((ROOT / "action" / "action.yml").read_text("utf-8"))
 JOBS: Final = 'jobs: [{name: a, schedule: "@daily", target: {type: http, url: "https://x.example"}}]'
@@ -220,3 +221,12 @@ def test_an_option_that_is_neither_true_nor_false_writes_nothing(runner: Runner)
     ran = runner.run(file=runner.sweephand.file("jobs.yaml", JOBS), dry_run="yes")
     assert (ran.code, ran.out) == (2, "::error::dry-run and prune are true or false.\n")
     assert runner.names() == []
+
+
+def test_the_page_gives_the_action_each_input_that_it_requires() -> None:
+    workflow = yaml.safe_load(next(blocks(ROOT / "docs" / "jobs-as-code.md", "yaml")).text)
+    *_, step = workflow["jobs"]["apply"]["steps"]
+    assert step["uses"].removeprefix("OWNER/sweephand/").partition("@")[0] == "action"
+    required = {name for name, each in ACTION["inputs"].items() if each.get("required")}
+    assert required <= step["with"].keys() <= ACTION["inputs"].keys()
+    assert workflow["permissions"]["pull-requests"] == "write"

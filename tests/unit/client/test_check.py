@@ -11,6 +11,7 @@ import pytest
 import yaml
 from infra.local.places import ROOT
 from tests.unit.client.conftest import CommandLine
+from tests.unit.docs.blocks import blocks
 
 from sweephand_client.commands import rehearse
 
@@ -87,3 +88,9 @@ def test_the_hook_refuses_a_commit_with_a_bad_file(
 
 def test_the_hook_installs_what_its_command_needs(hook: dict[str, Any]) -> None:
     assert (hook["language"], hook["additional_dependencies"]) == ("python", [".[dev]"])
+
+
+def test_the_page_names_the_hook(hook: dict[str, Any]) -> None:
+    *_, block = blocks(ROOT / "docs" / "jobs-as-code.md", "yaml")
+    [[named]] = [each["hooks"] for each in yaml.safe_load(block.text)["repos"]]
+    assert named["id"] == hook["id"]
