@@ -46,6 +46,37 @@ class NamespaceResponse(TypedDict):
     updatedBy: NotRequired[str]
 
 
+#: A window of a namespace, and when it is open.
+WindowResponse = TypedDict(
+    "WindowResponse",
+    {
+        "namespace": str,
+        "name": str,
+        "rev": str,
+        "from": NotRequired[str],
+        "to": NotRequired[str],
+        "schedule": NotRequired[str],
+        "timezone": NotRequired[str],
+        "duration": NotRequired[str],
+        "then": Literal["hold", "skip"],
+        "spread": str,
+        "prefix": NotRequired[str],
+        "labels": NotRequired[dict[str, str]],
+        "isOpen": bool,
+        "opensAt": str | None,
+        "closesAt": str | None,
+        "updatedAt": str,
+        "updatedBy": str,
+    },
+)
+
+
+class WindowList(TypedDict):
+    """The windows of a namespace, at most twenty."""
+
+    items: list[WindowResponse]
+
+
 class SecretResponse(TypedDict):
     """A signing secret."""
 
@@ -124,12 +155,12 @@ class MeResponse(TypedDict):
 
 
 class AdminChangeResponse(TypedDict):
-    """One change of a key, a secret or the settings of a namespace."""
+    """One change of a key, a secret, a window, or the settings of a namespace."""
 
     time: str
     who: str
     what: Literal["created", "replaced", "rotated", "revoked", "deleted"]
-    subject: Literal["key", "secret", "signing-secret", "signing-key", "settings", "calendar"]
+    subject: Literal["key", "secret", "signing-secret", "signing-key", "settings", "calendar", "window"]
     namespace: str
     name: str | None
     fields: list[FieldChangeResponse]

@@ -129,7 +129,7 @@ class TriggerMessage(NamedTuple):
     for longer than its job keeps the revision. If it `had_token`, an earlier attempt gave its consumer a run
     token. A queue may have taken that attempt, and the consumer may have reported its failure since.
     `last_failure` is the latest failed attempt; None before the first failure. `passage` is None for a
-    trigger that has not come to a valve. `lane` is that of its job.
+    trigger that has not come to a valve. `lane` is that of its job. Windows held its retries for `held_ms`.
     """
 
     trigger: Trigger
@@ -145,6 +145,12 @@ class TriggerMessage(NamedTuple):
     last_failure: Failure | None = None
     passage: Passage | None = None
     lane: Lane = LANE_DEFAULT
+    held_ms: int = 0
+
+    @property
+    def aged_from(self) -> Instant | None:
+        """From when on the retry policy counts the age of the round; None before its first attempt."""
+        return None if self.first_attempt_at is None else self.first_attempt_at + self.held_ms
 
     @property
     def attempt_of_round(self) -> int:

@@ -154,7 +154,7 @@ class FollowUp:
             job.definition.retry,
             answer,
             attempt=message.attempt_of_round,
-            first_attempt_at=message.first_attempt_at or now,
+            first_attempt_at=message.aged_from or now,
             now=now,
             fraction=self._ids.fraction(),
             attempts_before=message.attempt - message.attempt_of_round,

@@ -73,8 +73,8 @@ def is_too_late(policy: RetryPolicy, first_attempt_at: Instant | None, now: Inst
     """Whether an attempt that would begin now must not be made, because the policy's maximum age is over.
 
     A retry can come long after the instant for which it was planned: after a pause, a wait in a line, or an
-    outage. `first_attempt_at` is when the first attempt of the round began. It is None for that attempt
-    itself, which is owed however late it is.
+    outage. `first_attempt_at` is when the first attempt of the round began, as TriggerMessage.aged_from has
+    it. It is None for that attempt itself, which is owed however late it is.
     """
     return first_attempt_at is not None and now > first_attempt_at + policy.age_max_ms + MAX_AGE_GRACE_MS
 
