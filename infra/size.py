@@ -68,7 +68,7 @@ CEILINGS: Final = {
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10.
-    "generated": Size(lines=1_030, modules=8, inner_imports=0),
+    "generated": Size(lines=1_030, modules=9, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
     # The worker uses what reads the time of a heartbeat.
@@ -90,7 +90,7 @@ CEILINGS: Final = {
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
     # The site of the documentation takes 520 lines, of which the reference of the API is a third.
     # A rehearsal is measured, too: 25.
-    "infra": Size(lines=5_555, modules=71, inner_imports=1),
+    "infra": Size(lines=5_556, modules=71, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -114,7 +114,7 @@ CEILINGS: Final = {
     # Calendars, compared with two other libraries and a day-by-day enumeration: 920. In simulated worlds,
     # with an oracle of their own, mutations, and what else a job may be meanwhile: 1,040.
     # Windows take 805, of which their simulation is 330.
-    "tests": Size(lines=94_330, modules=817, inner_imports=1),
+    "tests": Size(lines=94_335, modules=817, inner_imports=1),
 }
 
 

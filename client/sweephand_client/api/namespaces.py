@@ -13,13 +13,13 @@ from sweephand_client.openapi.policies import (
     PolicyResponse,
     WholePolicyResponse,
 )
-from sweephand_client.openapi.requests import NamespaceRequest, PauseRequest, WindowRequest
+from sweephand_client.openapi.requests import NamespaceRequest, PauseRequest
 from sweephand_client.openapi.run_answers import StatsResponse
 from sweephand_client.openapi.stack_answers import (
     NamespaceResponse,
     NamespaceSummary,
-    WindowResponse,
 )
+from sweephand_client.openapi.windows import WindowRequest, WindowResponse
 
 
 class Namespaces(Calls):

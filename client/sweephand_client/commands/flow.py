@@ -22,7 +22,8 @@ from sweephand_client.openapi.policies import (
     PolicyResponse,
     WholePolicyResponse,
 )
-from sweephand_client.openapi.requests import Dst, NamespaceRequest, PreviewRequest, WindowRequest
+from sweephand_client.openapi.requests import Dst, NamespaceRequest, PreviewRequest
+from sweephand_client.openapi.windows import WindowRequest
 
 policies = typer.Typer(no_args_is_help=True, help="Flow policies: how much is delivered at once.")
 windows = typer.Typer(no_args_is_help=True, help="Windows: times in which nothing is delivered.")

@@ -54,7 +54,6 @@ from sweephand_client.openapi.requests import (
     ResumeRequest,
     SecretRequest,
     TriggerRequest,
-    WindowRequest,
 )
 from sweephand_client.openapi.run_answers import (
     BatchResponse,
@@ -78,9 +77,8 @@ from sweephand_client.openapi.stack_answers import (
     RebuildResponse,
     RotatedKeyResponse,
     SecretsResponse,
-    WindowList,
-    WindowResponse,
 )
+from sweephand_client.openapi.windows import WindowList, WindowRequest, WindowResponse
 
 PUT_JOB: Final = Operation[JobRequest, JobResponse]("putJob", "PUT", "/v1/namespaces/{namespace}/jobs/{name}")
 GET_JOB: Final = Operation[None, WholeJobResponse]("getJob", "GET", "/v1/namespaces/{namespace}/jobs/{name}")

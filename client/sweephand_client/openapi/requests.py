@@ -340,23 +340,6 @@ class NamespaceRequest(TypedDict):
     allowedTargets: NotRequired[AllowedTargetsRequest | None]
 
 
-#: A window of a namespace.
-WindowRequest = TypedDict(
-    "WindowRequest",
-    {
-        "from": NotRequired[str | None],
-        "to": NotRequired[str | None],
-        "schedule": NotRequired[str | None],
-        "timezone": NotRequired[str | None],
-        "duration": NotRequired[str | None],
-        "then": NotRequired[Literal["hold", "skip"] | None],
-        "spread": NotRequired[str | None],
-        "prefix": NotRequired[str | None],
-        "labels": NotRequired[dict[str, str] | None],
-    },
-)
-
-
 class SecretRequest(TypedDict):
     """A secret that jobs of the namespace may name."""
 

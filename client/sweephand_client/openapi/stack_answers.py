@@ -46,37 +46,6 @@ class NamespaceResponse(TypedDict):
     updatedBy: NotRequired[str]
 
 
-#: A window of a namespace, and when it is open.
-WindowResponse = TypedDict(
-    "WindowResponse",
-    {
-        "namespace": str,
-        "name": str,
-        "rev": str,
-        "from": NotRequired[str],
-        "to": NotRequired[str],
-        "schedule": NotRequired[str],
-        "timezone": NotRequired[str],
-        "duration": NotRequired[str],
-        "then": Literal["hold", "skip"],
-        "spread": str,
-        "prefix": NotRequired[str],
-        "labels": NotRequired[dict[str, str]],
-        "isOpen": bool,
-        "opensAt": str | None,
-        "closesAt": str | None,
-        "updatedAt": str,
-        "updatedBy": str,
-    },
-)
-
-
-class WindowList(TypedDict):
-    """The windows of a namespace, at most twenty."""
-
-    items: list[WindowResponse]
-
-
 class SecretResponse(TypedDict):
     """A signing secret."""
 

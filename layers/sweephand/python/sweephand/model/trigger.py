@@ -122,8 +122,7 @@ class TriggerMessage(NamedTuple):
     counts its age from there. `faults` counts how often Sweephand itself failed to handle the message.
     `crashes` counts how often a function that handled it ended without an answer; the queue restarts its own
     count with each copy. A trigger that was given up and redriven has a `redrive`. Its attempts continue
-    their numbers, and the policy counts from the redrive. `payload` replaces the job's data, if the request
-    for the trigger gave its own.
+    their numbers, and the policy counts from the redrive. `payload` replaces the job's data.
 
     A message that `is_owed` was judged to be owed when it was due, and has waited since. It may have waited
     for longer than its job keeps the revision. If it `had_token`, an earlier attempt gave its consumer a run
@@ -146,11 +145,6 @@ class TriggerMessage(NamedTuple):
     passage: Passage | None = None
     lane: Lane = LANE_DEFAULT
     held_ms: int = 0
-
-    @property
-    def aged_from(self) -> Instant | None:
-        """From when on the retry policy counts the age of the round; None before its first attempt."""
-        return None if self.first_attempt_at is None else self.first_attempt_at + self.held_ms
 
     @property
     def attempt_of_round(self) -> int:

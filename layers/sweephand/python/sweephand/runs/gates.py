@@ -34,7 +34,7 @@ from sweephand.runs.overlap import AdmissionOutcome
 from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.received import OutcomeName
 from sweephand.runs.requeue import Retention, commit_awaited_until
-from sweephand.runs.retry import is_too_late
+from sweephand.runs.retry import aged_from, is_too_late
 from sweephand.runs.valve import Limited, Valve
 
 #: The outcome of a trigger that the overlap queue does not admit and that does not wait either.
@@ -207,7 +207,7 @@ class Gates:
     def claim(self, delivery: Delivery) -> Run | Stop:
         """The run of an attempt that may be made now, claimed if it needs a claim."""
         message, job, definition = delivery.message, delivery.job, delivery.job.definition
-        if is_too_late(definition.retry, message.aged_from, self._clock.now()):
+        if is_too_late(definition.retry, aged_from(message), self._clock.now()):
             return Bury(delivery)
         if not self._attempts.is_time_for(job, delivery.deadline):
             return self.postponed(delivery) if delivery.permit is None else Keep()
@@ -287,7 +287,7 @@ class Gates:
         run is over.
         """
         message, definition, now = delivery.message, delivery.job.definition, self._clock.now()
-        if is_too_late(definition.retry, message.aged_from, now):
+        if is_too_late(definition.retry, aged_from(message), now):
             # After the resume it would be given up in any case, and `onError` could pause the job again.
             return Bury(delivery)
         run = self._runs.of(message.trigger)
