@@ -49,7 +49,8 @@ CEILINGS: Final = {
     # Pauses that end by themselves take 290, in the wheel, the API, the audit and explanations.
     # Calendars take 1,590: days and moves of schedules 560, jobs and their following 530, the API 500. The
     # library of holidays is imported only when a calendar is written.
-    "package": Size(lines=33_310, modules=314, inner_imports=33),
+    # Windows take 730: what they are, their routes and fields, the gate, and what explains them.
+    "package": Size(lines=34_040, modules=317, inner_imports=33),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -61,11 +62,12 @@ CEILINGS: Final = {
     # A dry run that the stack judges, with the lines of the fields that it refuses, takes 50.
     # The end of a pause takes 30: an option, two calls, and an export that has it.
     # `sweephand check` takes 25.
-    "client": Size(lines=5_920, modules=58, inner_imports=0),
+    # The commands and calls about windows take 100.
+    "client": Size(lines=6_015, modules=58, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10.
-    "generated": Size(lines=975, modules=8, inner_imports=0),
+    "generated": Size(lines=1_030, modules=9, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
     # The worker uses what reads the time of a heartbeat.
@@ -88,7 +90,7 @@ CEILINGS: Final = {
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
     # The site of the documentation takes 520 lines, of which the reference of the API is a third.
     # A rehearsal is measured, too: 25.
-    "infra": Size(lines=5_555, modules=71, inner_imports=1),
+    "infra": Size(lines=5_556, modules=71, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -112,7 +114,8 @@ CEILINGS: Final = {
     # Calendars, compared with two other libraries and a day-by-day enumeration: 920. In simulated worlds,
     # with an oracle of their own, mutations, and what else a job may be meanwhile: 1,040.
     # The action for GitHub, run in bash against a stack, and the check before a commit: 290.
-    "tests": Size(lines=93_860, modules=813, inner_imports=1),
+    # Windows take 805, of which their simulation is 330.
+    "tests": Size(lines=94_650, modules=819, inner_imports=1),
 }
 
 

@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.contract.builders import EVERY_CHARACTER, NOON, admin_change, job
+from tests.contract.builders import EVERY_CHARACTER, NOON, admin_change, job, series
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import MINUTE_MS
@@ -16,7 +16,9 @@ from sweephand.model.namespace import (
     NamespaceLimits,
     NamespaceSettings,
 )
+from sweephand.model.window import Window, Windows
 from sweephand.ports.flow import NamespaceStore
+from sweephand.schedules import Series
 
 MINE, OTHERS = "version000000001", "version000000002"
 LIMITS = NamespaceLimits(10, 2_000, 60)
@@ -66,6 +68,47 @@ def test_settings_are_replaced_only_in_the_version_that_was_read(namespaces: Nam
     assert namespaces.put(second, MINE, admin_change())
     assert namespaces.put(second, MINE, admin_change())
     assert namespaces.get("default") == second
+
+
+WINDOW = Window("freeze", MINE, series(), 60_000, NOON, "me")
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        WINDOW,
+        WINDOW._replace(then="skip", spread_ms=5, prefix="mail-", labels={"team": "a:b"}),
+        WINDOW._replace(series=Series(None, "UTC", NOON, NOON)),
+        WINDOW._replace(name=EVERY_CHARACTER),
+    ],
+)
+def test_windows_read_back_as_they_were_written(namespaces: NamespaceStore, window: Window) -> None:
+    written = Windows("default", MINE, (window,))
+    assert namespaces.windows("default") is None
+    assert namespaces.put_windows(written, None, admin_change())
+    assert namespaces.windows("default") == written
+    assert namespaces.windows("other") is None
+    assert namespaces.get("default") is None
+
+
+def test_windows_are_replaced_only_in_the_version_that_was_read(namespaces: NamespaceStore) -> None:
+    first, second = Windows("default", MINE, (WINDOW,)), Windows("default", OTHERS)
+    assert namespaces.put_windows(first, None, admin_change())
+    assert namespaces.put_windows(first, None, admin_change())
+    assert not namespaces.put_windows(second, None, admin_change())
+    assert namespaces.put_windows(second, MINE, admin_change())
+    assert namespaces.windows("default") == second
+
+
+def test_settings_and_windows_are_read_together_beside_a_count_of_jobs(namespaces: NamespaceStore) -> None:
+    windows = Windows("default", MINE, (WINDOW,))
+    assert namespaces.with_windows("default") == (None, None)
+    assert namespaces.put_job_count("default", JobCount(MINE, 0), None)
+    assert namespaces.put_windows(windows, None, admin_change())
+    assert namespaces.with_windows("default") == (None, windows)
+    assert namespaces.put(settings(), None, admin_change())
+    assert namespaces.with_windows("default") == (settings(), windows)
+    assert namespaces.with_windows("other") == (None, None)
 
 
 @pytest.mark.parametrize(

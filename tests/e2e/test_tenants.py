@@ -39,6 +39,7 @@ def filled(scene: Scene) -> Names:
         calendar="fr",
         policy="mailer",
         secret="token",
+        window="freeze",
         batch=run.partition("-")[0],
         key_id=key["id"],
     )
@@ -60,7 +61,13 @@ def test_every_call_about_another_namespace_is_answered_as_if_it_did_not_exist(
         theirs = filled(scene)
         missing = dict.fromkeys(JOBS, "missing")
         absent = replace(
-            theirs, jobs=missing, calendar="missing", policy="missing", secret="missing", key_id="missing"
+            theirs,
+            jobs=missing,
+            calendar="missing",
+            policy="missing",
+            secret="missing",
+            window="missing",
+            key_id="missing",
         )
         nobodys = replace(theirs, namespace=f"{namespace}-nobodys")
         # Without a span, a forecast is of the day that begins now, and stats are of the last hour. An

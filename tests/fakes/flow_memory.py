@@ -17,6 +17,7 @@ from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
 from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.trigger import NewerMessage
+from sweephand.model.window import Windows
 from sweephand.ports.jobs import JobStore
 
 
@@ -247,6 +248,7 @@ class MemoryNamespaces:
         self._trail = trail or MemoryAdminChanges()
         self._jobs = jobs
         self._settings: dict[str, NamespaceSettings] = {}
+        self._windows: dict[str, Windows] = {}
         self._counts: dict[str, JobCount] = {}
         self._listed: set[str] = set()
         self._lock = threading.Lock()
@@ -262,6 +264,21 @@ class MemoryNamespaces:
                 self._trail.add(change)
                 return True
             return stored is not None and stored.version == settings.version
+
+    def with_windows(self, namespace: str) -> tuple[NamespaceSettings | None, Windows | None]:
+        return self._settings.get(namespace), self._windows.get(namespace)
+
+    def windows(self, namespace: str) -> Windows | None:
+        return self._windows.get(namespace)
+
+    def put_windows(self, windows: Windows, replacing: str | None, change: AdminChange) -> bool:
+        with self._lock:
+            stored = self._windows.get(windows.namespace)
+            if (stored.version if stored else None) == replacing:
+                self._windows[windows.namespace] = windows
+                self._trail.add(change)
+                return True
+            return stored is not None and stored.version == windows.version
 
     def job_count(self, namespace: str) -> JobCount | None:
         return self._counts.get(namespace)

@@ -24,6 +24,7 @@ from tests.simulation.workload.quotas import Quotas
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.workload.switching import Switching
 from tests.simulation.workload.weeks import WINDING_DOWN_MS
+from tests.simulation.workload.windows import Windows
 from tests.simulation.world.auditing import Auditing
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
@@ -112,9 +113,8 @@ def run(
     with bounds_of(seed, mask), (mutation or nullcontext)():
         is_on_wire = seed % _WIRE_EVERY == _WIRE_EVERY - 1 or BulkWrites.of(seed).are_on_wire
         # Settings have to be there before the world begins, which takes a store in memory.
-        is_on_wire = (
-            is_on_wire and not Quotas.of(seed).are_on and Drill.of(seed) is None and Audits.of(seed) is None
-        )
+        has_settings = Quotas.of(seed).are_on or Windows.of(seed).are_on
+        is_on_wire = is_on_wire and not has_settings and Drill.of(seed) is None and Audits.of(seed) is None
         chosen = stores or (wire if is_on_wire else memory)
         simulation = Simulation(seed, mask, chosen, is_telling=is_telling)
         with in_strands(simulation.scheduler), simulation.stumbling():
@@ -131,7 +131,7 @@ class Simulation:
         packs = Packs.of(seed)
         scenario = packs.scenario(Bundling.of(seed).scenario(Scenario.of(seed)))
         scenario = Switching.of(seed).scenario(BulkWrites.of(seed).scenario(scenario))
-        scenario = Lanes.of(seed).scenario(scenario)
+        scenario = Windows.of(seed).scenario(Lanes.of(seed).scenario(scenario))
         drill = Drill.of(seed)
         scenario = scenario if drill is None else drill.scenario(scenario)
         self._scenario = scenario = scenario if backlog is None else backlog.scenario(scenario)
@@ -269,6 +269,7 @@ class Simulation:
                 functions=self._functions,
                 written_at=written_at,
             ).plan()
+        Windows.of(self._seed).plan(scheduler, self._chronicle.namespaces, self._chronicle.add)
         Switching.of(self._seed).plan(scheduler, self._calm_at, self._functions.switch_off)
         while scheduler.now < self._calm_at and not self._is_endless:
             scheduler.run(min(scheduler.now + HOUR_MS, self._calm_at))

@@ -2,8 +2,8 @@
 
 import pytest
 from tests.simulation.simulation import run
-from tests.simulation.traces.rare_events import Alerted, LimitSet, TimersLost
-from tests.simulation.traces.trace import Answered, Requested, Written
+from tests.simulation.traces.rare_events import Alerted, LimitSet, TimersLost, WindowSet
+from tests.simulation.traces.trace import Answered, Requested, RunStored, Written
 from tests.simulation.workload.calendars import FIRST_WITH_CALENDARS
 from tests.simulation.workload.drills import FIRST_WITH_AUDITS, FIRST_WITH_DRILL, Drill
 from tests.simulation.workload.lanes import FIRST_WITH_LANES, FLOOD, HERDS, PROMPT
@@ -11,6 +11,7 @@ from tests.simulation.workload.limits import FIRST_CHANGED, FIRST_LIMITED, Limit
 from tests.simulation.workload.policies import FIRST_CLOSED, FIRST_WITH_POLICY
 from tests.simulation.workload.quotas import FIRST_WITH_QUOTAS
 from tests.simulation.workload.watches import FIRST_WITH_WATCHES
+from tests.simulation.workload.windows import FIRST_WITH_WINDOWS
 
 #: A few in which a timer is lost, and a few in which none is. `python -m tests.simulation --first 3700000`
 #: runs more.
@@ -182,3 +183,23 @@ def test_each_day_fires_once_whatever_becomes_of_its_calendar(number: int) -> No
     result = run(FIRST_WITH_CALENDARS + number)
     assert not result.complaints, result.complaints[:3]
     assert any(isinstance(each, Written) and each.verb == "follow" for each in result.events)
+
+
+#: Few of them. `python -m tests.simulation --first 4000000` runs more.
+IN_WINDOWS = (0, 1, 3, 7)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("number", IN_WINDOWS)
+def test_windows_hold_and_skip_and_nothing_is_lost(number: int) -> None:
+    result = run(FIRST_WITH_WINDOWS + number)
+    assert not result.complaints, result.complaints[:3]
+    assert any(isinstance(each, WindowSet) for each in result.events)
+
+
+def test_some_triggers_are_skipped_and_some_wait_for_minutes() -> None:
+    events = [each for number in IN_WINDOWS for each in run(FIRST_WITH_WINDOWS + number).events]
+    left = [each for each in events if isinstance(each, Requested) and each.attempt == 1]
+    reasons = [each.reason for each in events if isinstance(each, RunStored) and each.reason]
+    assert any(each.startswith("window: ") for each in reasons)
+    assert sum(each.at - each.due_at > 3 * 60_000 for each in left) > 5

@@ -7,7 +7,7 @@ from sweephand_client.api.access import Keys, Secrets, Signing
 from sweephand_client.api.calendars import Calendars
 from sweephand_client.api.calls import Calls
 from sweephand_client.api.jobs import Jobs, Runs
-from sweephand_client.api.namespaces import Namespaces, Policies
+from sweephand_client.api.namespaces import Namespaces, Policies, Windows
 from sweephand_client.http.authorization import Authorization, Bearer
 from sweephand_client.http.operation import Repetition
 from sweephand_client.http.transport import Transport
@@ -39,6 +39,7 @@ class Client(Calls):
         self.namespaces = Namespaces(self._transport)
         self.calendars = Calendars(self._transport)
         self.policies = Policies(self._transport)
+        self.windows = Windows(self._transport)
         self.keys = Keys(self._transport)
         self.secrets = Secrets(self._transport)
         self.signing = Signing(self._transport)

@@ -1,4 +1,4 @@
-"""The calls about namespaces, and about the flow policies in them."""
+"""The calls about namespaces, and about the flow policies and windows in them."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -19,6 +19,7 @@ from sweephand_client.openapi.stack_answers import (
     NamespaceResponse,
     NamespaceSummary,
 )
+from sweephand_client.openapi.windows import WindowRequest, WindowResponse
 
 
 class Namespaces(Calls):
@@ -158,3 +159,40 @@ class Policies(Calls):
 
 def _policy(namespace: str, name: str) -> dict[str, str]:
     return {"namespace": namespace, "policy": name}
+
+
+class Windows(Calls):
+    """The windows of all namespaces: times in which nothing is delivered."""
+
+    def put(
+        self,
+        namespace: str,
+        name: str,
+        window: WindowRequest,
+        *,
+        if_match: str | None = None,
+        if_absent: bool = False,
+    ) -> WindowResponse:
+        """Create or replace a window: with `from` and `to`, or with `schedule` and `duration`."""
+        headers = preconditions(if_match, if_absent=if_absent)
+        return self._transport.call(
+            operations.PUT_WINDOW, _window(namespace, name), body=window, headers=headers
+        )
+
+    def get(self, namespace: str, name: str) -> WindowResponse:
+        """A window, and when it is open."""
+        return self._transport.call(operations.GET_WINDOW, _window(namespace, name))
+
+    def delete(self, namespace: str, name: str, *, if_match: str | None = None) -> None:
+        """Delete a window. What it holds is delivered within a day."""
+        self._transport.call(
+            operations.DELETE_WINDOW, _window(namespace, name), headers=preconditions(if_match)
+        )
+
+    def list(self, namespace: str) -> list[WindowResponse]:
+        """All windows of a namespace, by name."""
+        return self._transport.call(operations.LIST_WINDOWS, {"namespace": namespace})["items"]
+
+
+def _window(namespace: str, name: str) -> dict[str, str]:
+    return {"namespace": namespace, "window": name}

@@ -1,4 +1,4 @@
-"""The commands about policies, namespaces and schedules."""
+"""The commands about policies, windows, namespaces and schedules."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -6,7 +6,13 @@ from typing import Annotated, Any, Final, cast
 
 import typer
 
-from sweephand_client.commands.inputs import read_breaker, read_object, read_rate, read_whole_number
+from sweephand_client.commands.inputs import (
+    read_breaker,
+    read_labels,
+    read_object,
+    read_rate,
+    read_whole_number,
+)
 from sweephand_client.commands.job import read_schedule, show_changes, show_occurrences
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import NotFoundError
@@ -17,14 +23,19 @@ from sweephand_client.openapi.policies import (
     WholePolicyResponse,
 )
 from sweephand_client.openapi.requests import Dst, NamespaceRequest, PreviewRequest
+from sweephand_client.openapi.windows import WindowRequest
 
 policies = typer.Typer(no_args_is_help=True, help="Flow policies: how much is delivered at once.")
+windows = typer.Typer(no_args_is_help=True, help="Windows: times in which nothing is delivered.")
 namespaces = typer.Typer(no_args_is_help=True, help="Namespaces and their settings.")
 schedules = typer.Typer(no_args_is_help=True, help="Schedules that are not stored.")
 
 #: The columns of a policy and its limits.
 _LIMITS: Final = ("NAME", "STATE", "AT ONCE", "RATE", "BY", "IN EFFECT")
 
+_STATES: Final = {True: "open", False: "closed"}
+
+_Window = Annotated[str, typer.Argument(help="The name of the window.", show_default=False)]
 _Policy = Annotated[str, typer.Argument(help="The name of the policy.", show_default=False)]
 
 
@@ -131,6 +142,76 @@ def delete_policy(session: Session, name: _Policy) -> None:
 def policy_changes(session: Session, name: _Policy) -> None:
     """List who changed a policy, newest first."""
     show_changes(session, list(session.client.policies.changes(session.namespace, name)))
+
+
+@command(windows, "put")
+def put_window(
+    session: Session,
+    name: _Window,
+    *,
+    since: Annotated[str | None, typer.Option("--from", help="When it opens, once (RFC 3339).")] = None,
+    to: Annotated[str | None, typer.Option(help="When it closes (RFC 3339).")] = None,
+    schedule: Annotated[str | None, typer.Option(help="When it opens, each time, as '0 22 * * *'.")] = None,
+    timezone: Annotated[
+        str | None, typer.Option("--timezone", "-z", help="The zone of --schedule, as Europe/Paris.")
+    ] = None,
+    duration: Annotated[str | None, typer.Option(help="How long it is open each time, as 2h.")] = None,
+    then: Annotated[
+        str | None, typer.Option(help="What becomes of triggers that are due in it: hold or skip.")
+    ] = None,
+    spread: Annotated[
+        str | None, typer.Option(help="Over which time after it they are delivered; by default 1m.")
+    ] = None,
+    prefix: Annotated[str | None, typer.Option(help="Only jobs whose names begin so.")] = None,
+    label: Annotated[
+        list[str] | None, typer.Option("--label", "-l", help="Only jobs with this label, NAME=VALUE.")
+    ] = None,
+    if_match: Annotated[str | None, typer.Option(help="Only if the window has this revision.")] = None,
+    if_absent: Annotated[
+        bool, typer.Option("--if-absent", help="Only if the window does not exist.")
+    ] = False,
+) -> None:
+    """Create or replace a window: give --from and --to, or --schedule and --duration."""
+    fields = {
+        "from": since,
+        "to": to,
+        "schedule": schedule,
+        "timezone": timezone,
+        "duration": duration,
+        "then": then,
+        "spread": spread,
+        "prefix": prefix,
+        "labels": read_labels(label or ()) or None,
+    }
+    window = cast("WindowRequest", {name: value for name, value in fields.items() if value is not None})
+    written = session.client.windows.put(
+        session.namespace, name, window, if_match=if_match, if_absent=if_absent
+    )
+    session.output.done(f"Wrote the window {name}.", written)
+
+
+@command(windows, "get")
+def get_window(session: Session, name: _Window) -> None:
+    """Show a window, and when it is open."""
+    session.output.fields(session.client.windows.get(session.namespace, name))
+
+
+@command(windows, "list")
+def list_windows(session: Session) -> None:
+    """List windows by name."""
+    found = session.client.windows.list(session.namespace)
+    rows = [
+        (each["name"], _STATES[each["isOpen"]], each["opensAt"], each["closesAt"], each["then"])
+        for each in found
+    ]
+    session.output.table(("NAME", "STATE", "OPENS", "CLOSES", "THEN"), rows, found)
+
+
+@command(windows, "delete")
+def delete_window(session: Session, name: _Window) -> None:
+    """Delete a window. What it holds is delivered within a day."""
+    session.client.windows.delete(session.namespace, name)
+    session.output.done(f"Deleted the window {name}.", {"deleted": 1})
 
 
 @command(namespaces, "list")

@@ -78,6 +78,7 @@ from sweephand_client.openapi.stack_answers import (
     RotatedKeyResponse,
     SecretsResponse,
 )
+from sweephand_client.openapi.windows import WindowList, WindowRequest, WindowResponse
 
 PUT_JOB: Final = Operation[JobRequest, JobResponse]("putJob", "PUT", "/v1/namespaces/{namespace}/jobs/{name}")
 GET_JOB: Final = Operation[None, WholeJobResponse]("getJob", "GET", "/v1/namespaces/{namespace}/jobs/{name}")
@@ -202,6 +203,16 @@ GET_NAMESPACE: Final = Operation[None, NamespaceResponse]("getNamespace", "GET",
 PUT_NAMESPACE: Final = Operation[NamespaceRequest, NamespaceResponse](
     "putNamespace", "PUT", "/v1/namespaces/{namespace}"
 )
+PUT_WINDOW: Final = Operation[WindowRequest, WindowResponse](
+    "putWindow", "PUT", "/v1/namespaces/{namespace}/windows/{window}"
+)
+GET_WINDOW: Final = Operation[None, WindowResponse](
+    "getWindow", "GET", "/v1/namespaces/{namespace}/windows/{window}"
+)
+DELETE_WINDOW: Final = Operation[None, None](
+    "deleteWindow", "DELETE", "/v1/namespaces/{namespace}/windows/{window}"
+)
+LIST_WINDOWS: Final = Operation[None, WindowList]("listWindows", "GET", "/v1/namespaces/{namespace}/windows")
 SHOW_SIGNING_SECRETS: Final = Operation[None, SecretsResponse](
     "showSigningSecrets", "GET", "/v1/namespaces/{namespace}/signing-secrets"
 )

@@ -124,12 +124,12 @@ class MeResponse(TypedDict):
 
 
 class AdminChangeResponse(TypedDict):
-    """One change of a key, a secret or the settings of a namespace."""
+    """One change of a key, a secret, a window, or the settings of a namespace."""
 
     time: str
     who: str
     what: Literal["created", "replaced", "rotated", "revoked", "deleted"]
-    subject: Literal["key", "secret", "signing-secret", "signing-key", "settings", "calendar"]
+    subject: Literal["key", "secret", "signing-secret", "signing-key", "settings", "calendar", "window"]
     namespace: str
     name: str | None
     fields: list[FieldChangeResponse]

@@ -45,6 +45,7 @@ from tests.simulation.mutations import (
     switching,
     valve,
     watching,
+    windowing,
 )
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
 from tests.simulation.simulation import Result, run
@@ -94,6 +95,7 @@ __all__ = [
     "switching",
     "valve",
     "watching",
+    "windowing",
 ]
 
 #: After this many seeds without a complaint, a mutation counts as not caught.

@@ -9,6 +9,7 @@ from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, Reign, told
 from tests.simulation.oracle.owed import is_excused, may_be_misfire, owed
 from tests.simulation.oracle.tale import Tale
+from tests.simulation.oracle.windows import was_skipped
 from tests.simulation.traces.trace import Mishap, Requested
 
 #: Sweepers send what is due so much later at most.
@@ -65,6 +66,7 @@ def no_index_is_lost(tale: Tale) -> Iterator[str]:
                 if index not in gone
                 and due_at + size.after_ms(index) <= tale.through
                 and not _is_over(tale, life, due_at, index)
+                and not was_skipped(tale, life.uid, due_at, index)
             ]
             if lost:
                 what = f"{life.name}: {life.uid} owed {size.number} triggers of {told(due_at)}"

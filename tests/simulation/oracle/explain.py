@@ -8,6 +8,7 @@ from typing import Final
 from tests.simulation.oracle.lives import Life
 from tests.simulation.oracle.misfires import pause_end
 from tests.simulation.oracle.tale import Tale
+from tests.simulation.oracle.windows import REASON
 from tests.simulation.traces.trace import Concluded, Deleted, Mishap, Removed, Requested, RunAsked, RunStored
 
 from sweephand.base.instants import Instant
@@ -25,7 +26,7 @@ OF_STATES: Final = {
     "claimed": "running",
     "running": "running",
 }
-OF_RECORDS: Final = {*OF_STATES.values(), "misfire", "overlap"}
+OF_RECORDS: Final = {*OF_STATES.values(), "misfire", "overlap", "window"}
 
 #: Verdicts that may stand before that of the record: the pause, or what moved the trigger.
 BEFORE_RECORDS: Final = {"paused", "calendar", "clock-change", "jitter"}
@@ -108,7 +109,7 @@ def _was_skipped_again(tale: Tale, life: Life, run_id: str, verdict: str) -> boo
 
     Its job keeps no record of successes, and its first attempt was not claimed. After a loss of timers, a
     sweeper may find the trigger again and skip it by the rules of catch-up. A copy of its message may be
-    skipped by those of overlap.
+    skipped by those of overlap, or for a window.
     """
     requests = tale.requests_of[f"{life.uid}-{run_id}"]
     stored = tale.runs_of.get((life.uid, run_id), [])
@@ -116,12 +117,14 @@ def _was_skipped_again(tale: Tale, life: Life, run_id: str, verdict: str) -> boo
     skipped_at = min((each.at for each in stored), default=tale.ends_at)
     if any(each.state != "skipped" for each in stored) or skipped_at < requests[0].at or not left_none:
         return False
-    if verdict == "overlap":
+    if verdict in ("overlap", "window"):
         return bool(stored)
     return verdict == "misfire" and bool(tale.losses)
 
 
 def _of_record(record: RunStored) -> str:
+    if record.state == "skipped" and (record.reason or "").startswith(REASON):
+        return "window"
     if record.state == "skipped":
         return "misfire" if record.reason == "misfire" else "overlap"
     return OF_STATES[record.state]

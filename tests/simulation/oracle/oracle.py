@@ -28,6 +28,7 @@ from tests.simulation.oracle import (
     times,
     watch,
     wheel,
+    windows,
 )
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import Event
@@ -127,6 +128,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     ends.only_ends_are_told,
     ends.ends_have_one_identity,
     ends.on_error_is_heeded,
+    windows.nothing_begins_in_a_window,
+    windows.only_windows_skip,
+    windows.what_is_held_is_spread,
     watch.what_is_missed_is_told,
     watch.only_what_is_missed_is_told,
     watch.no_alert_is_early,

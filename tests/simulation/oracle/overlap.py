@@ -23,6 +23,7 @@ from tests.simulation.oracle.turns import (
     moments,
     rules,
 )
+from tests.simulation.oracle.windows import may_hold
 from tests.simulation.traces.trace import InLine, LineStored, Mishap, Requested, RunStored
 
 #: Two functions' clocks differ by less than this (protocol.md, "Clocks").
@@ -65,7 +66,8 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
                 # The function that gives a run up claims it, and makes no request.
                 continue
             is_back = turns.is_back_behind(trigger_id, event.trigger_id) or turns.has_lost_turn(trigger_id)
-            is_let_pass = run.state == "retrying" and (is_back or _is_let_pass(turns, event))
+            makes_way = event.is_on_demand and may_hold(tale, event.name, run.since, event.at)
+            is_let_pass = run.state == "retrying" and (is_back or makes_way or _is_let_pass(turns, event))
             if is_let_pass or (
                 run.state == "running" and is_overdue(tale, trigger_id, run.seen_at, event.at)
             ):
@@ -125,6 +127,8 @@ def turns_come_in_order(tale: Tale) -> Iterator[str]:
         for each, since in turns.waiting.values():
             is_before = _place(each) < _place(holder)
             if not is_before or may_overlap(turns.life, since, event.at):
+                continue
+            if holder.is_asked_for and may_hold(tale, event.name, since, event.at):
                 continue
             if turns.is_claimed(each.trigger_id):
                 # It was claimed when its job let runs overlap, and its function is dead. It can leave the

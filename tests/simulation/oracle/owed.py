@@ -8,6 +8,7 @@ from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, Reign
 from tests.simulation.oracle.misfires import WINDOW_DEFAULT, catchup_of, misfires
 from tests.simulation.oracle.tale import Tale
+from tests.simulation.oracle.windows import REASON, was_skipped
 from tests.simulation.traces.trace import Mishap, TimerStored
 
 #: After this many failures to handle a message, Sweephand gives it up.
@@ -57,7 +58,7 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     """Whether the trace explains that no request left for an owed due time."""
     if f"{life.uid}-{due_at}-0" in tale.ended_by_hand:
         return True
-    if _is_given_up(tale, life, due_at):
+    if _is_given_up(tale, life, due_at) or was_skipped(tale, life.uid, due_at):
         return True
     has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
     if has_overlap and any(each.reason == "overlap" for each in tale.runs_at(life.uid, due_at)):
@@ -93,11 +94,11 @@ def may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     if mode == "all" or not is_late(due_at):
         return False
     fired = {each.due_at for each in tale.requests if each.uid == life.uid}
-    # The one that fires may be skipped for another run.
+    # The one that fires may be skipped for another run, or for a window.
     fired |= {
         int(run_id.partition("-")[0])
         for (uid, run_id), stored in tale.runs_of.items()
-        if uid == life.uid and stored[-1].reason == "overlap"
+        if uid == life.uid and (stored[-1].reason or "").startswith(("overlap", REASON))
     }
     # The one that fires may crash its functions, without a request, until it is given up.
     fired |= {

@@ -8,6 +8,7 @@ from tests.simulation.oracle.chains import CHAINED
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.turns import OVER, PROCESS_MS, Event, id_of, is_taken_back, may_overlap, moments
+from tests.simulation.oracle.windows import may_hold
 from tests.simulation.traces.trace import InLine, LineStored, Mishap, RunStored
 
 #: A waiting trigger has its turn and begins within this time, which covers sending, receiving and reading.
@@ -140,6 +141,9 @@ def no_retry_is_older_than_it_may_be(tale: Tale) -> Iterator[str]:
             if request.attempt == 1:
                 # A copy of the message, or the function after a crash, may have made the attempt that failed.
                 first_at = request.at
+                continue
+            if may_hold(tale, request.name, first_at, request.at):
+                # The time for which a window holds a retry does not count.
                 continue
             age_ms_max = max(_ages_ms(tale.lives[request.uid], request.at), default=0)
             if request.at > first_at + age_ms_max + GRACE_MS + CLOCKS_MS + CONNECTION_MS:

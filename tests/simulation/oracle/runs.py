@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale, is_redrive, killer_of
+from tests.simulation.traces.rare_events import WindowSet
 from tests.simulation.traces.trace import LineStored, Mishap, Requested, RunStored, TimerStored
 from tests.simulation.workload.weeks import LATE_MS
 
@@ -149,8 +150,10 @@ def crashing_triggers_end(tale: Tale) -> Iterator[str]:
             killed[trigger_id] += 1
         elif not each.kind.startswith(DOUBLE_NOTHING):
             return
+    windows = len(tale.of(WindowSet))
     for trigger_id, count in killed.items():
-        rounds = 1 + tale.redrives_of[trigger_id]
+        # A trigger that a window holds counts its crashes anew afterwards.
+        rounds = 1 + tale.redrives_of[trigger_id] + windows
         limit = rounds * CRASHES_MAX * (2 if trigger_id in waited else 1)
         if count > limit:
             yield f"{trigger_id} crashed {count} functions, and was not given up after {limit}"

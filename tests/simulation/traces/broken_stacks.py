@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from tests.simulation.oracle.patience import TOO_LATE
 from tests.simulation.oracle.stack import LATE_MS_MAX
 from tests.simulation.traces.doctored import Broken, changed, later, of, with_
-from tests.simulation.traces.rare_events import LimitSet, TimersLost
-from tests.simulation.traces.stories import NOON, UID, cursor, every_minute, requested, timer, written
+from tests.simulation.traces.rare_events import LimitSet, TimersLost, WindowSet
+from tests.simulation.traces.stories import NOON, UID, cursor, every_minute, requested, run, timer, written
 from tests.simulation.traces.trace import Event, Mishap, Requested, RunStored, Written
 
 _MINUTE_MS: Final = 60_000
@@ -97,4 +97,36 @@ def switched_off(at_s: int, minutes: int) -> Mishap:
 #: Each with a part of the complaint.
 BROKEN_SWITCH: Final[Sequence[Broken]] = [
     (every_minute, with_(switched_off(400, 10)), "and the stack was off from"),
+]
+
+
+def window(since_s: int, until_s: int, then: Literal["hold", "skip"] = "hold") -> WindowSet:
+    """A window that is written at noon, and is open between these seconds after it."""
+    spans = ((NOON + since_s * 1_000, NOON + until_s * 1_000),)
+    return WindowSet(NOON, "freeze", then, "", spans, 60_000)
+
+
+def skipped(due_s: int) -> RunStored:
+    """The record of a trigger that the window has skipped."""
+    record = run(requested(due_s), None, "skipped")
+    return replace(record, attempts=0, reason="window: freeze")
+
+
+#: The triggers of the window leave together, as it closes.
+AT_ITS_END: Final = [requested(due_s, late_ms=(600 - due_s) * 1_000 + 50) for due_s in range(300, 600, 60)]
+
+
+def _is_held(event: Event) -> bool:
+    return isinstance(event, Requested) and 300 <= (event.due_at - NOON) // 1_000 < 600
+
+
+#: Each with a part of the complaint.
+BROKEN_WINDOWS: Final[Sequence[Broken]] = [
+    (every_minute, with_(window(300, 600)), "freeze is open from"),
+    (every_minute, with_(window(300, 600, "skip"), skipped(660)), "was skipped for freeze, which was closed"),
+    (
+        lambda: [each for each in every_minute() if not _is_held(each)],
+        with_(window(300, 600), *AT_ITS_END),
+        "triggers left within a second after the window",
+    ),
 ]

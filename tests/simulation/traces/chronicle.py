@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.fakes.flow_memory import MemoryGateLines, MemoryGates, MemoryPolicies
+from tests.fakes.flow_memory import MemoryGateLines, MemoryGates, MemoryNamespaces, MemoryPolicies
 from tests.fakes.memory_calendars import MemoryCalendars
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
 from tests.simulation.traces.recorder import Recorder, revision_of
@@ -75,6 +75,8 @@ class Chronicle(Recorder):
         self.readable: Stores | None = None
         self.calendars = MemoryCalendars()
         self.quotas = QuotaWatch(lambda: scheduler.now)
+        #: The settings and windows of the namespace, for those who write them.
+        self.namespaces: MemoryNamespaces | None = None
         self.last_other_timer_at: Instant = 0
         self.calm_at: Instant | None = None
         #: Removes items that are past their time to live. It is None in seeds that are too short for it.

@@ -1,8 +1,8 @@
-"""The events of few seeds: alerts, batches, bulk writes, limits, and losses in the Timers table."""
+"""The events of few seeds: alerts, batches, bulk writes, limits, windows, and losses in the Timers table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from sweephand.base.instants import Instant
 
@@ -31,6 +31,22 @@ class LimitSet:
 
     at: Instant
     per_minute: int
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSet:
+    """A window is open in these spans from now on, for jobs whose names begin so. Without any, it is removed.
+
+    If it `is_recurring`, a schedule says when it opens.
+    """
+
+    at: Instant
+    name: str
+    then: Literal["hold", "skip"]
+    prefix: str
+    openings: tuple[tuple[Instant, Instant], ...]
+    spread_ms: int
+    is_recurring: bool = False
 
 
 @dataclass(frozen=True, slots=True)

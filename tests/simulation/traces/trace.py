@@ -14,6 +14,7 @@ from tests.simulation.traces.rare_events import (
     CalendarStored,
     LimitSet,
     Loss,
+    WindowSet,
 )
 
 from sweephand.base.instants import Instant
@@ -403,6 +404,7 @@ Event: TypeAlias = (
     | CursorStored
     | Loss
     | LimitSet
+    | WindowSet
     | Mishap
     | BatchEvent
     | CalendarStored

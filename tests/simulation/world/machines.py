@@ -10,6 +10,7 @@ from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.limits import Limits
 from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.quotas import Quotas
+from tests.simulation.workload.windows import Windows
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.faults import SKEW_MAX_MS, Role, Troubles, is_at_margins, stream
 from tests.simulation.world.processes import LIMITS_MS, Machine, MachineClock, Scheduler
@@ -99,7 +100,7 @@ class Fleet:
             deliveries_max=_DELIVERIES_MAX,
             bundle_span_ms=Bundling.of(seed).span_ms,
             flow_functions_max=Policies.of(seed).functions_max,
-            limits_namespaces=Quotas.of(seed).are_on,
+            limits_namespaces=Quotas.of(seed).are_on or Windows.of(seed).are_on,
             counts_deliveries=True,
         )
         self._flow_queue = flow_queue

@@ -116,6 +116,7 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
             chronicle.timer_changed, partial(_timer_removed, timers, chronicle), _timer_expiry, removals
         )
     changes, allowances = MemoryChanges(), MemoryAllowances()
+    namespaces = _namespaces(jobs, chronicle)
     chronicle.readable = fake_stores(
         jobs=jobs,
         changes=changes,
@@ -127,6 +128,7 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         wheel_history=chronicle.wheel_history,
         allowances=allowances,
         calendars=chronicle.calendars,
+        namespaces=namespaces,
     )
     return Ports(
         jobs=gate.wrapped(jobs, "jobs"),
@@ -143,14 +145,15 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         audits=gate.wrapped(MemoryAudits(), "audits"),
         allowances=gate.wrapped(allowances, "allowances"),
         queue=QueuePort(gate, queues),
-        namespaces=gate.wrapped(_namespaces(jobs, chronicle), "jobs"),
+        namespaces=gate.wrapped(namespaces, "jobs"),
         **flow_stores(gate, chronicle),
     )
 
 
 def _namespaces(jobs: MemoryJobs, chronicle: Chronicle) -> MemoryNamespaces:
     """The settings of the seed's namespace, if it has any, and the count of its jobs."""
-    namespaces, quotas = MemoryNamespaces(jobs), chronicle.quotas.quotas
+    namespaces = chronicle.namespaces = MemoryNamespaces(jobs)
+    quotas = chronicle.quotas.quotas
     if quotas.are_on:
         assert namespaces.put(quotas.settings(chronicle.now()), None, admin_change())
     return namespaces

@@ -44,6 +44,7 @@ TOPICS: Final = {
     "secrets",
     "stats",
     "watch",
+    "windows",
 }
 CRONTAB: Final = ROOT / "docs" / "crontab.md"
 

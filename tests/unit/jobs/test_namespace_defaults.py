@@ -139,7 +139,7 @@ def test_a_trigger_waits_while_the_settings_cannot_be_read() -> None:
     to.world.clock.time += 10_000
 
     def announce(call: str) -> None:
-        if call == "before namespaces.get":
+        if call == "before namespaces.with_windows":
             raise StoreError("down")
 
     to.world.announce = announce

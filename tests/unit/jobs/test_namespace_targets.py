@@ -156,7 +156,7 @@ def test_a_job_is_not_written_while_the_lists_cannot_be_read() -> None:
     to = client(HOSTS)
 
     def announce(call: str) -> None:
-        if call == "before namespaces.get":
+        if call == "before namespaces.with_windows":
             raise StoreError("down")
 
     to.world.announce = announce

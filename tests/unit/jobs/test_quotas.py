@@ -343,7 +343,7 @@ def test_limits_are_read_once_a_minute_and_stay_known_while_the_store_does_not_a
     reads: list[str] = []
 
     def announce(call: str) -> None:
-        if call == "before namespaces.get":
+        if call == "before namespaces.with_windows":
             reads.append(call)
             if len(reads) > 1:
                 raise StoreError("down")

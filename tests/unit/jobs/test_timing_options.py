@@ -8,7 +8,7 @@ from tests.fakes.world import NOON, World
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, rfc3339
-from sweephand.schedules.request import offset_ms
+from sweephand.schedules.durations import offset_ms
 
 #: Where the job ns/job lies in a window of an hour, and in one of ten minutes.
 IN_AN_HOUR = offset_ms("ns/job", HOUR_MS)

@@ -24,8 +24,8 @@ from sweephand.model.definition import HISTORY_RETENTION_MIN_MS, RETRY_DEFAULT
 from sweephand.runs import audit_rounds, batch_progress, overlap
 
 #: The waits without an end. What waits in the `line` of a policy waits for a permit, or for the end of the
-#: policy's pause.
-Endless = Literal["paused", "turn", "slot", "line", "unreadable", "off"]
+#: policy's pause. A `window` ends, but another one may follow it.
+Endless = Literal["paused", "window", "turn", "slot", "line", "unreadable", "off"]
 
 #: A timer is found, and a message is received, at most so much later than planned. What is later is lost.
 LATE_MS: Final = max(timing.TIMER_RETENTION_MS, QUEUE_RETENTION_MS)
@@ -62,6 +62,7 @@ class Life(NamedTuple):
 
 
 SENT_AGAIN: Final = Renewed("sweephand.runs.requeue:Requeue.put_back", timing.QUEUE_DELAY_MAX_MS)
+HELD_AGAIN: Final = Renewed("sweephand.runs.gates:Gates.window", timing.WINDOW_ROUND_MS)
 ARRIVES: Final = Renewed("sweephand.runs.overlap_queue:OverlapQueue.arrive", timing.QUEUE_DELAY_MAX_MS)
 _SAID_IN: Final = "docs/decisions/200-every-life-is-compared-with-every-wait.md"
 UNREADABLE: Final = Open(_SAID_IN)
@@ -88,6 +89,7 @@ LIVES: Final[dict[str, Life]] = {
         timing.PAYLOAD_KEPT_MS,
         {
             "paused": SENT_AGAIN,
+            "window": HELD_AGAIN,
             "turn": SENT_AGAIN,
             "slot": SENT_AGAIN,
             "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep", AUDITED_MS),
@@ -100,6 +102,7 @@ LIVES: Final[dict[str, Life]] = {
         SHORTEST_RECORD_MS,
         {
             "paused": Renewed("sweephand.runs.gates:Gates._held", DAY_MS),
+            "window": HELD_AGAIN,
             "turn": ARRIVES,
             "slot": Renewed("sweephand.runs.gates:Gates.valve", timing.TIMER_RETENTION_MS),
             "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep", AUDITED_MS),
@@ -112,6 +115,7 @@ LIVES: Final[dict[str, Life]] = {
         timing.TIMER_RETENTION_MS,
         {
             "paused": Renewed("sweephand.runs.requeue:Retention.keep_run", DAY_MS),
+            "window": Renewed("sweephand.runs.requeue:Retention.keep_run", timing.WINDOW_ROUND_MS),
             "turn": Renewed("sweephand.runs.requeue:Retention.keep_run", timing.QUEUE_DELAY_MAX_MS),
             "slot": NOT_LIMITED,
             "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep", AUDITED_MS),
@@ -124,6 +128,7 @@ LIVES: Final[dict[str, Life]] = {
         timing.TIMER_RETENTION_MS,
         {
             "paused": Never("a paused job does not expire (Pauser)"),
+            "window": Renewed("sweephand.runs.requeue:Retention.keep_job", timing.WINDOW_ROUND_MS),
             "turn": Renewed("sweephand.runs.requeue:Retention.keep_job", timing.QUEUE_DELAY_MAX_MS),
             "slot": Renewed("sweephand.runs.requeue:Retention.keep_job", timing.QUEUE_DELAY_MAX_MS),
             "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep_of", AUDITED_MS),
@@ -136,6 +141,7 @@ LIVES: Final[dict[str, Life]] = {
         timing.REVISION_RETENTION_MS,
         {
             "paused": OWED,
+            "window": OWED,
             "turn": OWED,
             "slot": OWED,
             "line": OWED,
@@ -148,6 +154,7 @@ LIVES: Final[dict[str, Life]] = {
         overlap.LINE_RETENTION_MS,
         {
             "paused": Renewed("sweephand.runs.overlap_queue:OverlapQueue.extend", DAY_MS),
+            "window": Renewed("sweephand.runs.overlap_queue:OverlapQueue.extend", timing.WINDOW_ROUND_MS),
             "turn": ARRIVES,
             "slot": Never("a trigger has its slot before it enters the line of its job"),
             "line": LINES,
@@ -160,6 +167,7 @@ LIVES: Final[dict[str, Life]] = {
         timing.KEY_GATE_RETENTION_MS,
         {
             "paused": Never("a trigger of a paused job waits in the delivery queue, and has no slot"),
+            "window": Never("a trigger that a window holds waits as a timer, and has no slot"),
             "turn": Never("a trigger that waits for its turn has given its slot back"),
             "slot": Never("a trigger has its slot of that limit before it comes to a gate"),
             "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep", AUDITED_MS),
@@ -177,6 +185,7 @@ LIVES: Final[dict[str, Life]] = {
         min(timing.TIMER_RETENTION_MS, QUEUE_RETENTION_MS),
         {
             "paused": SENT_AGAIN,
+            "window": HELD_AGAIN,
             "turn": SENT_AGAIN,
             "slot": SENT_AGAIN,
             "line": Never("its place is an entry of the line"),

@@ -10,7 +10,8 @@ from tests.unit.schedules.say import at, said
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import DAY_MS, INSTANT_MAX
 from sweephand.schedules import ScheduleError, Series
-from sweephand.schedules.request import offset_ms, parse_jitter_ms, series_of
+from sweephand.schedules.durations import offset_ms
+from sweephand.schedules.request import parse_jitter_ms, series_of
 
 NOW = at("2026-11-21T07:00:00Z")
 #: The place of ns/job within any window.

@@ -22,6 +22,7 @@ from sweephand.model.timer import Heartbeat
 from sweephand.model.trace import Origin
 from sweephand.model.trigger import BatchPlace, Failure
 from sweephand.model.wheel_event import WheelEvent
+from sweephand.model.window import Window, Windows
 from sweephand.runs.audit_findings import AuditRound, JobProgress
 from sweephand.storage import (
     audit_rounds,
@@ -50,6 +51,7 @@ CHANGE: Final = Change(
     Former("1-aaaa", job().series, CatchUpPolicy("none", 1), 60_000),
     NOON,
 )
+WINDOW: Final = Window("w", "v", job().series, 1, NOON, "owner", "skip", 2, "a", {"b": "c"})
 VALUES: Final = (SigningSecret("whsec_a", NOON, NOON + 1), SigningSecret("whsec_b", NOON))
 
 #: Each layout of an item, and a value of it that has no field with its default.
@@ -86,6 +88,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             permit=PermitName("mailer", 1, "id", "job:a"),
             skipped_for="1-0",
             origin=ORIGIN,
+            held_ms=1,
         ),
     ),
     "timer": (
@@ -162,6 +165,8 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             AllowedTargets(("a",), ("b",)),
         ),
     ),
+    "windows": (namespaces._WINDOWS, Windows("ns", "v", (WINDOW,))),
+    "window": (namespaces._WINDOW, WINDOW),
     "heartbeat": (leases._HEARTBEAT, Heartbeat(NOON, NOON, 60, NOON)),
     "event of the wheel": (leases._EVENT, WheelEvent("limit", NOON, NOON, 60)),
     "round of the audit": (

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.fakes.windows import put_once
 from tests.fakes.world import NOON, World, key_of
 from tests.unit.runs.explain.ways import (
     ACCEPTED,
@@ -82,6 +83,35 @@ def the_line_was_full(world: World) -> Instant:
     busy(world, "wait", waitLimit=1)
     world.run_until(NOON + 5 * MINUTE_MS)
     return NOON + 3 * MINUTE_MS
+
+
+@way("window", "It was skipped: the window freeze of the namespace was open then.")
+def a_window_skipped_it(world: World) -> Instant:
+    world.limits_namespaces = True
+    put_once(world, 0, HOUR_MS, then="skip")
+    minutely(world)
+    world.run_until(NOON + 2 * MINUTE_MS)
+    return NOON + MINUTE_MS
+
+
+@way("waiting-window", "The window freeze of the namespace holds it until 2026-11-21T13:00:00Z.")
+def a_window_holds_it(world: World) -> Instant:
+    world.limits_namespaces = True
+    put_once(world, 0, HOUR_MS)
+    minutely(world)
+    world.run_until(NOON + 2 * MINUTE_MS)
+    return NOON + MINUTE_MS
+
+
+@way("retrying", "The window freeze of the namespace holds it until 2026-11-21T13:00:00Z.")
+def a_window_holds_its_retry(world: World) -> Instant:
+    world.limits_namespaces = True
+    world.consumers.answering = lambda _: BUSY
+    minutely(world)
+    world.run_until(NOON + MINUTE_MS + 100)
+    put_once(world, 0, HOUR_MS)
+    world.run_until(NOON + 2 * MINUTE_MS)
+    return NOON + MINUTE_MS
 
 
 @way("delivered", "has succeeded.")

@@ -14,6 +14,7 @@ from sweephand.web.routes import console as assets
 JOB_URL = "/v1/namespaces/ns/jobs/job"
 CALENDAR_URL = "/v1/namespaces/ns/calendars/fr"
 POLICY_URL = "/v1/namespaces/ns/policies/mailer"
+WINDOW_URL = "/v1/namespaces/ns/windows/freeze"
 SECRETS_URL = "/v1/namespaces/ns/signing-secrets"
 KEYS_URL = "/v1/namespaces/ns/signing-keys"
 NAMED_SECRETS_URL = "/v1/namespaces/ns/secrets"
@@ -69,6 +70,10 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", "/v1/namespaces/ns/stats", None, (409, 409, 409)),
     ("GET", "/v1/namespaces/ns/policies", None, (200, 200, 200)),
     ("GET", f"{POLICY_URL}/keys", None, (404, 404, 404)),
+    ("PUT", WINDOW_URL, {"schedule": "@daily", "duration": "1h"}, (403, 201, 201)),
+    ("GET", WINDOW_URL, None, (404, 404, 404)),
+    ("DELETE", WINDOW_URL, None, (403, 404, 404)),
+    ("GET", "/v1/namespaces/ns/windows", None, (200, 200, 200)),
     ("GET", f"{POLICY_URL}/changes", None, (404, 404, 404)),
     ("GET", "/v1/namespaces/ns", None, (200, 200, 200)),
     ("PUT", "/v1/namespaces/ns", {"limits": {"jobs": 5}}, (403, 403, 200)),

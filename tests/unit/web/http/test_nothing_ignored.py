@@ -23,6 +23,7 @@ RUN = "1795262410000-0"
 
 def url_of(operation: Operation) -> str:
     values = {"namespace": "ns", "name": "job", "policy": "mailer", "secret": "token", "id": "abc"}
+    values["window"] = "freeze"
     values |= {"calendar": "fr", "runId": RUN, "batchId": RUN[:-2], "asset": "app.0.js"}
     return operation.path.format(**values)
 
@@ -65,6 +66,7 @@ def test_an_operation_that_knows_no_preconditions_refuses_their_headers(
     client.put()
     client.send("PUT", "/v1/namespaces/ns", {"limits": {}})
     client.send("PUT", "/v1/namespaces/ns/calendars/fr", {})
+    client.send("PUT", "/v1/namespaces/ns/windows/freeze", {"schedule": "@daily", "duration": "1h"})
     example = next(iter(operation.accepts.examples.values())) if operation.accepts else None
     answer = client.send(operation.method, url_of(operation), example, headers={header: value})
     if header in operation.headers:

@@ -85,7 +85,14 @@ def test_the_api_accepts_every_example_of_the_openapi_document() -> None:
         for example in operation.accepts.examples.values():
             validator.validate(example)
             url = operation.path.format(
-                namespace="ns", name="job", calendar="fr", policy="mailer", secret="token", runId=RUN, id="k1"
+                namespace="ns",
+                name="job",
+                calendar="fr",
+                policy="mailer",
+                secret="token",
+                window="w",
+                runId=RUN,
+                id="k1",
             )
             world = World()
             world.flow_functions_max = 5

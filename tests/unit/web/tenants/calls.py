@@ -42,6 +42,7 @@ class Names:
     calendar: str
     policy: str
     secret: str
+    window: str
     batch: str
     key_id: str
 
@@ -79,6 +80,7 @@ class Call:
             calendar=names.calendar,
             policy=names.policy,
             secret=names.secret,
+            window=names.window,
             batchId=names.batch,
             id=names.key_id,
             asset=names_of_assets()["app.js"],

@@ -167,6 +167,8 @@ class Town:
         admin("PUT", "", {"limits": {}, "defaultTarget": _target(mark)})
         for name in ("token", "spare"):
             admin("PUT", f"/secrets/{namespace}-{name}", {"value": f"{mark}-value-of-{name}"})
+        once = {"from": "2026-12-24T00:00:00Z", "to": "2026-12-26T00:00:00Z", "labels": {"mark": mark}}
+        admin("PUT", f"/windows/{namespace}-freeze", once)
         signing = [each["secret"] for each in admin("GET", "/signing-secrets")["items"]]
         admin("POST", "/signing-keys")
         for name in ("mailer", "spare"):
@@ -201,6 +203,7 @@ class Town:
                 calendar=f"{namespace}-spare",
                 policy=f"{namespace}-mailer",
                 secret=f"{namespace}-token",
+                window=f"{namespace}-freeze",
                 batch=admin("GET", f"/jobs/{jobs['batched']}/batches")["items"][-1]["id"],
                 key_id=spare.split("_")[1],
             ),
@@ -235,6 +238,7 @@ def absent(names: Names) -> Names:
         calendar=f"{names.calendar}-absent",
         policy=f"{names.policy}-absent",
         secret=f"{names.secret}-absent",
+        window=f"{names.window}-absent",
         key_id="absent",
     )
 

@@ -113,6 +113,10 @@ ALERT_AFTER_DAYS_MAX: Final = 7
 RETENTION_DAYS_MAX: Final = 365
 RUN_DAYS_MAX: Final = 30
 KEY_DAYS_MAX: Final = 3_650
+#: Windows of a namespace. Every process that delivers reads all of them at once.
+WINDOWS_MAX: Final = 20
+WINDOW_DAYS_MAX: Final = 14
+WINDOW_SPREAD_DAYS_MAX: Final = 1
 #: How long a rotated key works beside its successor. As long as a rotated signing secret signs.
 KEY_OVERLAP_HOURS_DEFAULT: Final = 24
 KEY_OVERLAP_DAYS_MAX: Final = 30
@@ -203,6 +207,9 @@ def table() -> dict[str, int]:
         "namespaceJobsMax": NAMESPACE_JOBS_MAX,
         "namespaceHostsMax": NAMESPACE_HOSTS_MAX,
         "namespaceNetworksMax": NAMESPACE_NETWORKS_MAX,
+        "windowsMax": WINDOWS_MAX,
+        "windowDaysMax": WINDOW_DAYS_MAX,
+        "windowSpreadDaysMax": WINDOW_SPREAD_DAYS_MAX,
         "waitLimitDefault": WAIT_LIMIT_DEFAULT,
         "waitLimitMax": WAIT_LIMIT_MAX,
         "catchupWindowSecondsMin": CATCHUP_WINDOW_S_MIN,

@@ -152,6 +152,10 @@ FAN_OUT_MS: Final = 300
 #: A process reads the settings of a namespace again after this long, so that a change is in force by then.
 NAMESPACE_AGE_MAX_MS: Final = MINUTE_MS
 
+#: A trigger that a window holds looks at the windows again after this long, and needs nothing that lives for
+#: less than two weeks. A window that was removed holds no trigger for longer.
+WINDOW_ROUND_MS: Final = DAY_MS
+
 #: A new count of a namespace's jobs ends this long after it began. By then the limit is known to every
 #: process, and every creation that it does not count is committed, also where clocks differ.
 RECOUNT_AFTER_MS: Final = NAMESPACE_AGE_MAX_MS + 2 * API_LIMIT_MS + CLOCK_SKEW_MAX_MS

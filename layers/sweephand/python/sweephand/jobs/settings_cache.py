@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sweephand.base.errors import InvalidError, StoreError, Violation
 from sweephand.base.instants import Instant
@@ -22,6 +22,7 @@ from sweephand.model.namespace import (
     NamespaceLimits,
     NamespaceSettings,
 )
+from sweephand.model.window import Window
 from sweephand.ports.clock import Clock
 from sweephand.targets.default import NAME, resolved, takes
 from sweephand.targets.destinations import of_namespace
@@ -37,13 +38,24 @@ if TYPE_CHECKING:
 _NEVER_WRITTEN: Final = NamespaceSettings("", "", NamespaceLimits(), 0, "")
 
 
+class _Known(NamedTuple):
+    """What a process has read of a namespace, and when."""
+
+    at: Instant
+    settings: NamespaceSettings
+    windows: tuple[Window, ...]
+
+
 class CachedSettings:
-    """The settings of namespaces. A process reads each once a minute at most. Threads may share an object."""
+    """The settings and windows of namespaces. A process reads each namespace once a minute at most.
+
+    Threads may share an object.
+    """
 
     def __init__(self, *, namespaces: "NamespaceStore", clock: Clock) -> None:
         self._namespaces = namespaces
         self._clock = clock
-        self._known: dict[str, tuple[Instant, NamespaceSettings]] = {}
+        self._known: dict[str, _Known] = {}
         self._lock = Lock()
         self._enlisted: set[str] = set()
 
@@ -65,6 +77,10 @@ class CachedSettings:
         """Where the namespace's targets may be, as old as defaults_of(). StoreError as there."""
         return self._settings(namespace, fresh=fresh).allowed
 
+    def windows_of(self, namespace: str) -> tuple[Window, ...]:
+        """The windows, as old as the limits of of(). StoreError as there."""
+        return self._read_lately(namespace).windows
+
     def enlist(self, namespace: str) -> None:
         """List the namespace among those that were used. After a failure the next call tries again."""
         if namespace in self._enlisted:
@@ -78,24 +94,26 @@ class CachedSettings:
         return self.of(namespace).triggers_per_minute or 0
 
     def _settings(self, namespace: str, *, fresh: bool = False) -> NamespaceSettings:
-        if fresh:
-            return self._read(namespace)
+        return (self._read(namespace) if fresh else self._read_lately(namespace)).settings
+
+    def _read_lately(self, namespace: str) -> _Known:
         known = self._known.get(namespace)
-        if known is not None and self._clock.now() - known[0] < NAMESPACE_AGE_MAX_MS:
-            return known[1]
+        if known is not None and self._clock.now() - known.at < NAMESPACE_AGE_MAX_MS:
+            return known
         with self._lock:
             try:
                 return self._read(namespace)
             except StoreError:
                 if known is None:
                     raise
-                return known[1]
+                return known
 
-    def _read(self, namespace: str) -> NamespaceSettings:
+    def _read(self, namespace: str) -> _Known:
         now = self._clock.now()
-        settings = self._namespaces.get(namespace) or _NEVER_WRITTEN
-        self._known[namespace] = now, settings
-        return settings
+        settings, windows = self._namespaces.with_windows(namespace)
+        known = _Known(now, settings or _NEVER_WRITTEN, () if windows is None else windows.windows)
+        self._known[namespace] = known
+        return known
 
 
 class NoSettings(CachedSettings):
@@ -109,6 +127,10 @@ class NoSettings(CachedSettings):
 
     def _settings(self, namespace: str, *, fresh: bool = False) -> NamespaceSettings:  # noqa: ARG002 - as its base
         return _NEVER_WRITTEN
+
+    def windows_of(self, namespace: str) -> tuple[Window, ...]:  # noqa: ARG002 - as its base
+        """None."""
+        return ()
 
 
 HOSTS: Final = (

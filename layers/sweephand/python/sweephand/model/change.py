@@ -108,8 +108,9 @@ class Change(NamedTuple):
         return f"{self.at:014d}#{self.version}"
 
 
-#: What was changed: an API key, a secret that jobs name, what signs deliveries, or a namespace's settings.
-AdminSubject = Literal["key", "secret", "signing-secret", "signing-key", "settings", "calendar"]
+#: What was changed: an API key, a secret that jobs name, what signs deliveries, or a namespace's settings, or
+#: one of its calendars or windows.
+AdminSubject = Literal["key", "secret", "signing-secret", "signing-key", "settings", "calendar", "window"]
 
 AdminVerb = Literal["created", "replaced", "rotated", "revoked", "deleted"]
 
@@ -121,7 +122,8 @@ _INSTANT_MAX: Final = 10**14 - 1
 class AdminChange(NamedTuple):
     """One change, by the caller `who`: the id of a key, `jwt:` and a subject, or `operator`.
 
-    `name` is the id of the key or the name of the secret; it is empty for what a namespace has once.
+    `name` is the id of the key, or the name of the secret or window. It is empty for what a namespace has
+    once.
     `version` gives two changes at one instant different positions. `fields` are as those of a job's change.
     """
 

@@ -81,6 +81,9 @@ def sources(to: State, way: TransitionKind) -> frozenset[State]:
 #: The reason of a run that was skipped because another run of its job was not over.
 OVERLAP: Final = "overlap"
 
+#: What begins the reason of a run that a window has skipped. The name of the window follows.
+WINDOW: Final = "window: "
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -104,6 +107,7 @@ class Run:
     in a batch. `permit` is the permit that its latest attempt holds under a policy until it is over; None for
     a run that is not asynchronous. A run that was skipped because another run of the job was not over names
     that run in `skipped_for`. `origin` is the trace context from which those of its attempts are made.
+    Windows have held retries of its round for `held_ms`.
     """
 
     key: JobKey
@@ -143,6 +147,7 @@ class Run:
     permit: PermitName | None = None
     skipped_for: str | None = None
     origin: Origin | None = None
+    held_ms: int = 0
 
     @property
     def run_id(self) -> str:
@@ -216,6 +221,7 @@ def latest_attempt_of(run: Run) -> TriggerMessage:
         redrive=Redrive(run.round_from, run.started_at, run.round_ends) if run.is_redriven else None,
         payload=run.payload,
         last_failure=run.last_failure,
+        held_ms=run.held_ms,
     )
 
 

@@ -122,14 +122,13 @@ class TriggerMessage(NamedTuple):
     counts its age from there. `faults` counts how often Sweephand itself failed to handle the message.
     `crashes` counts how often a function that handled it ended without an answer; the queue restarts its own
     count with each copy. A trigger that was given up and redriven has a `redrive`. Its attempts continue
-    their numbers, and the policy counts from the redrive. `payload` replaces the job's data, if the request
-    for the trigger gave its own.
+    their numbers, and the policy counts from the redrive. `payload` replaces the job's data.
 
     A message that `is_owed` was judged to be owed when it was due, and has waited since. It may have waited
     for longer than its job keeps the revision. If it `had_token`, an earlier attempt gave its consumer a run
     token. A queue may have taken that attempt, and the consumer may have reported its failure since.
     `last_failure` is the latest failed attempt; None before the first failure. `passage` is None for a
-    trigger that has not come to a valve. `lane` is that of its job.
+    trigger that has not come to a valve. `lane` is that of its job. Windows held its retries for `held_ms`.
     """
 
     trigger: Trigger
@@ -145,6 +144,7 @@ class TriggerMessage(NamedTuple):
     last_failure: Failure | None = None
     passage: Passage | None = None
     lane: Lane = LANE_DEFAULT
+    held_ms: int = 0
 
     @property
     def attempt_of_round(self) -> int:

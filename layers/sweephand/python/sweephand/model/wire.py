@@ -192,6 +192,7 @@ _TRIGGER_MESSAGE: Final = Layout(
     Field("last_failure", "failed", FAILURE.form, None),
     Field("passage", "valve", PASSAGE.form, None),
     Field("lane", "lane", LANE, LANE_DEFAULT),
+    Field("held_ms", "held", WHOLE, 0),
 )
 
 _DEADLINE_MESSAGE: Final = Layout(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sweephand.model.page import Page
     from sweephand.model.policy import Policy, PolicyKey
     from sweephand.model.trigger import NewerMessage
+    from sweephand.model.window import Windows
 
 
 class PolicyStore(Protocol):
@@ -158,7 +159,7 @@ class FlowQueue(Protocol):
 
 
 class NamespaceStore(Protocol):
-    """The settings of namespaces, and the counts of their jobs. The token of both is `version`."""
+    """The settings and windows of namespaces, and the counts of their jobs. The token is `version`."""
 
     def get(self, namespace: str) -> NamespaceSettings | None:
         """The settings of that namespace; None if none were written."""
@@ -169,6 +170,18 @@ class NamespaceStore(Protocol):
 
         The change is recorded in the trail of admins, together with the settings.
         """
+        ...
+
+    def with_windows(self, namespace: str) -> tuple[NamespaceSettings | None, Windows | None]:
+        """The settings and the windows of that namespace, in one read; None for what was never written."""
+        ...
+
+    def windows(self, namespace: str) -> Windows | None:
+        """The windows of that namespace; None if there never was one."""
+        ...
+
+    def put_windows(self, windows: Windows, replacing: str | None, change: AdminChange) -> bool:
+        """Write them and the change, as put() does."""
         ...
 
     def job_count(self, namespace: str) -> JobCount | None:

@@ -1,6 +1,6 @@
 """Making one attempt: with a recent read of the job, and only if the trigger is alive when it is sent."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     # Only triggers under a policy have a permit.
     from sweephand.flow.permit import Permit
     from sweephand.model.namespace import AllowedTargets
+    from sweephand.model.window import Window
 
 #: How often an attempt reads its job again, if each read takes longer than a read may be old. Then it puts
 #: the trigger back.
@@ -74,6 +75,8 @@ class NamespaceParts(NamedTuple):
     signing: Signing
     default_target: DefaultTarget
     allowed: AllowedIn
+    #: The windows of a namespace; None in a stack whose namespaces have none.
+    windows: "Callable[[str], Sequence[Window]] | None" = None
 
 
 class AttemptMade(NamedTuple):

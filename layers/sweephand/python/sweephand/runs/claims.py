@@ -54,6 +54,7 @@ class Claims:
             payload=message.payload,
             last_failure=message.last_failure,
             batch=trigger.batch,
+            held_ms=message.held_ms,
             origin=origin if trigger.demand is None else trigger.demand.origin,
         )
 

@@ -79,9 +79,11 @@ class Deliverer:
         for gate in self._gates.first:
             passed = gate(delivery)
             if not isinstance(passed, Delivery):
-                return self._stopped(passed)
+                outcome = self._stopped(passed)
+                break
             delivery = passed
-        outcome = self._in_turn(delivery)
+        else:
+            outcome = self._in_turn(delivery)
         if outcome.name in EXPIRY_UNCHECKED:
             self._expiry.ended(delivery.job)
         return outcome
@@ -181,6 +183,9 @@ class Deliverer:
             self._retention.keep_run(wait.run, delivery.message)
         if wait.keeps_place:
             self._overlap_queue.extend(delivery.message.trigger)
+        if wait.is_planned:
+            self._requeue.send_at(delivery.message, delivery.job.shard)
+            return Outcome(wait.why)
         if wait.line is None:
             self._requeue.put_back(delivery.message, wait.until)
             return Outcome(wait.why)

@@ -170,7 +170,8 @@ class Wait(NamedTuple):
     """The trigger waits until that instant: its message is sent again, or goes into the `line` of a policy.
 
     Meanwhile the trigger needs its job until `job_until`, and the record of its `run`. If it `keeps_place`,
-    it also needs its place in the overlap queue of its job.
+    it also needs its place in the overlap queue of its job. If it `is_planned`, its attempt is due then, so
+    that nothing looks at it before.
     """
 
     delivery: Delivery
@@ -180,6 +181,7 @@ class Wait(NamedTuple):
     job_until: Instant | None = None
     run: Run | None = None
     keeps_place: bool = False
+    is_planned: bool = False
 
 
 class Drop(NamedTuple):

@@ -23,7 +23,7 @@ from sweephand.ports.runs import RunStore
 from sweephand.runs.notification import notification_of, notifies_of
 from sweephand.runs.received import Outcome, OutcomeName, outcome_of_failure, own_lateness_ms
 from sweephand.runs.requeue import Requeue, Retention
-from sweephand.runs.retry import GiveUp, after_failure, failure_text, too_late
+from sweephand.runs.retry import GiveUp, after_failure, aged_from, failure_text, too_late
 
 #: 202 Accepted (RFC 9110, 15.3.3). A queue has no status: a consumer always takes its work later.
 _ACCEPTED: Final = (202, None)
@@ -154,7 +154,7 @@ class FollowUp:
             job.definition.retry,
             answer,
             attempt=message.attempt_of_round,
-            first_attempt_at=message.first_attempt_at or now,
+            first_attempt_at=aged_from(message) or now,
             now=now,
             fraction=self._ids.fraction(),
             attempts_before=message.attempt - message.attempt_of_round,

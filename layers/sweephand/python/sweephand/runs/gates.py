@@ -1,11 +1,11 @@
-"""The gates that a trigger passes before its attempt: due, alive, valve, policy, overlap, claim.
+"""The gates that a trigger passes before its attempt: due, alive, window, valve, policy, overlap, claim.
 
 A gate returns the delivery as it goes on, or why it stops. It may take a slot, a place in the overlap queue
 or a claim, since to take one is to be let through. Everything else that has to be written or sent is done by
 the Deliverer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
@@ -19,10 +19,12 @@ from sweephand.base.timing import (
     QUEUE_DELAY_MAX_MS,
     TIMER_RETENTION_MS,
     UNKNOWN_GRACE_MS,
+    WINDOW_ROUND_MS,
 )
 from sweephand.model.policy_names import PolicyKey
-from sweephand.model.run import Run, is_over
+from sweephand.model.run import WINDOW, Run, is_over
 from sweephand.model.trigger import TriggerMessage
+from sweephand.model.window import Opening, Window, open_for, passes, skips
 from sweephand.ports.clock import Clock
 from sweephand.ports.runs import RunStore
 from sweephand.runs.attempt import Attempts
@@ -32,7 +34,7 @@ from sweephand.runs.overlap import AdmissionOutcome
 from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.received import OutcomeName
 from sweephand.runs.requeue import Retention, commit_awaited_until
-from sweephand.runs.retry import is_too_late
+from sweephand.runs.retry import aged_from, is_too_late
 from sweephand.runs.valve import Limited, Valve
 
 #: The outcome of a trigger that the overlap queue does not admit and that does not wait either.
@@ -59,8 +61,10 @@ class Gates:
         overlap_queue: OverlapQueue,
         retention: Retention,
         valve: Valve | None,
+        windows: Callable[[str], Sequence[Window]] | None,
         clock: Clock,
     ) -> None:
+        """`windows` returns those of a namespace; None in a stack whose namespaces have none."""
         self._runs = runs
         self._job_reads = job_reads
         self._attempts = attempts
@@ -68,9 +72,16 @@ class Gates:
         self._overlap_queue = overlap_queue
         self._retention = retention
         self._valve = valve
+        self._windows = windows
         self._clock = clock
         #: The gates before overlap and claim, in their order. A stack without limits has no valve.
-        self.first = (self.due, self.alive, *([] if valve is None else [self.valve]), self.policy)
+        self.first = (
+            self.due,
+            self.alive,
+            *([] if windows is None else [self.window]),
+            *([] if valve is None else [self.valve]),
+            self.policy,
+        )
 
     def due(self, delivery: Delivery) -> Delivery | Stop:
         """Wait for a trigger that is due in less than a second. Its job is read at most a second before.
@@ -93,6 +104,50 @@ class Gates:
             self._clock.wait_until(self._clock.now() + COMMIT_WAIT_MS)
             delivery = delivery.by(self._job_reads.reread(trigger.key))
         return delivery if delivery.liveness == "alive" else self.not_alive(delivery)
+
+    def window(self, delivery: Delivery) -> Delivery | Stop:
+        """Let a trigger wait until the windows of its namespace are closed, or skip it for one of them.
+
+        The trigger may go to a gate a bit before it is due, so the time of its attempt counts.
+        """
+        assert self._windows is not None, "a stack without windows has no such gate"
+        message, job = delivery.message, delivery.job
+        windows = () if passes(message) else self._windows(job.key.namespace)
+        if not windows:
+            return delivery
+        skipping = skips(windows, job, message.trigger.at) if message.attempt == 1 else None
+        opening = open_for(windows, job, max(self._clock.now(), message.not_before))
+        if skipping is None and opening is None:
+            return delivery
+        # A copy must not wait for longer than the record of its run is kept.
+        run = self._runs.of(message.trigger)
+        if is_over(message, run):
+            return Drop(delivery, "repeated", run, leaves_place=delivery.may_have_place)
+        reason = "" if skipping is None else WINDOW + skipping.window.name
+        if skipping is not None and run is None and self._overlap_queue.skip(message.trigger, job, reason):
+            run = self._claims.run_in_batch(message)
+            return Drop(delivery, "skipped", run, leaves_place=delivery.may_have_place)
+        return delivery if opening is None else self._held_by(opening, delivery, run)
+
+    def _held_by(self, opening: Opening, delivery: Delivery, run: Run | None) -> Wait:
+        """Let a trigger wait for the end of a window, in rounds of a day at most.
+
+        Each round keeps what the trigger needs. And a window that was removed meanwhile holds no trigger for
+        longer than that.
+        """
+        message, job, now = delivery.message, delivery.job, self._clock.now()
+        until = min(opening.releases_at(message), now + WINDOW_ROUND_MS)
+        held_ms = 0 if message.first_attempt_at is None else message.held_ms + until - now
+        message = message.waiting()._replace(not_before=until, held_ms=held_ms)
+        return Wait(
+            delivery._replace(message=message),
+            until,
+            "in_window",
+            job_until=until + job.definition.run_time_max_ms,
+            run=run,
+            keeps_place=job.definition.overlap.is_limited,
+            is_planned=True,
+        )
 
     def valve(self, delivery: Delivery) -> Delivery | Stop:
         """Let a trigger wait for its slot, if its namespace or the stack has a limit.
@@ -152,7 +207,7 @@ class Gates:
     def claim(self, delivery: Delivery) -> Run | Stop:
         """The run of an attempt that may be made now, claimed if it needs a claim."""
         message, job, definition = delivery.message, delivery.job, delivery.job.definition
-        if is_too_late(definition.retry, message.first_attempt_at, self._clock.now()):
+        if is_too_late(definition.retry, aged_from(message), self._clock.now()):
             return Bury(delivery)
         if not self._attempts.is_time_for(job, delivery.deadline):
             return self.postponed(delivery) if delivery.permit is None else Keep()
@@ -232,7 +287,7 @@ class Gates:
         run is over.
         """
         message, definition, now = delivery.message, delivery.job.definition, self._clock.now()
-        if is_too_late(definition.retry, message.first_attempt_at, now):
+        if is_too_late(definition.retry, aged_from(message), now):
             # After the resume it would be given up in any case, and `onError` could pause the job again.
             return Bury(delivery)
         run = self._runs.of(message.trigger)

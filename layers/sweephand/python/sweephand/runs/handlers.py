@@ -170,7 +170,12 @@ class Handlers:
             ids=ids,
         )
         self._watch = Watch(
-            runs=runs, queue=queue, job_reads=self._job_reads, requeue=self._requeue, clock=clock
+            runs=runs,
+            queue=queue,
+            job_reads=self._job_reads,
+            requeue=self._requeue,
+            windows=namespaces.windows or (lambda _: ()),
+            clock=clock,
         )
         attempts = Attempts(
             job_reads=self._job_reads, payloads=payloads, targets=targets, namespaces=namespaces, clock=clock
@@ -185,6 +190,7 @@ class Handlers:
                 overlap_queue=overlap_queue,
                 retention=retention,
                 valve=valve,
+                windows=namespaces.windows,
                 clock=clock,
             ),
             attempts=attempts,

@@ -125,6 +125,13 @@ def yields_at(holder: Holder, run: Run | None, job: Job) -> Instant | None:
     return max(holder.since, job.paused_at) + ATTEMPT_CLAIM_MS if is_held else None
 
 
+def is_held_by_window(run: Run | None, now: Instant) -> bool:
+    """Whether a window holds the retry of a holder. It then makes way for triggers that pass windows."""
+    return (
+        run is not None and run.state == "retrying" and run.held_ms > 0 and now < (run.next_attempt_at or 0)
+    )
+
+
 def leaves_at(message: TriggerMessage, run: Run | None, job: Job) -> Instant | None:
     """When a holder that `job` does not owe any more may give up the line; None if its run does that.
 

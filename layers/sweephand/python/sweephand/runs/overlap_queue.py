@@ -10,6 +10,7 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Line, StoredLine
 from sweephand.model.run import OVERLAP, Run, is_over
 from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand.model.window import passes
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import LineStore, RunStore
@@ -20,6 +21,7 @@ from sweephand.runs.overlap import (
     ArrivalDecision,
     decide_arrival,
     gives_up_at,
+    is_held_by_window,
     is_superseded,
     leaves_at,
     yields_at,
@@ -85,11 +87,11 @@ class OverlapQueue:
                 return Admission("over", now)
             arrival = _arrival(line, message, job, state, now)
             for each in arrival.replaced:
-                self._skip(each.trigger, job, arrival.line)
+                self.skip(each.trigger, job, OVERLAP, arrival.line)
             if not self._is_written(job, stored, line, arrival, now):
                 continue
             # A trigger with a run cannot be skipped: its run began or ended at this moment.
-            if arrival.verdict != "skip" or self._skip(message.trigger, job, arrival.line):
+            if arrival.verdict != "skip" or self.skip(message.trigger, job, OVERLAP, arrival.line):
                 return Admission(arrival.verdict, state.recheck_at)
         raise StoreError(f"the line of {job.key} was changed {TRIES_MAX} times between a read and a write")
 
@@ -215,7 +217,8 @@ class OverlapQueue:
         coming = (max(at, now + SECOND_MS) for at in (yield_at, give_up_at) if at is not None)
         return _State(
             has_ended=is_over(holder.message, run) or give_up_at <= now,
-            yields=yield_at is not None and yield_at <= now,
+            yields=(yield_at is not None and yield_at <= now)
+            or (passes(message) and is_held_by_window(run, now)),
             has_begun=own is not None or message.attempt > 1,
             recheck_at=min([now + QUEUE_DELAY_MAX_MS, *coming]),
         )
@@ -239,8 +242,11 @@ class OverlapQueue:
         changed = StoredLine(key, uid, self._ids.token(), line, expires_at)
         return self._lines.put(changed, stored.version if stored else None)
 
-    def _skip(self, trigger: Trigger, job: Job, line: Line) -> bool:
-        """Record a trigger as skipped for the run that holds the line. Returns False if it has a run."""
+    def skip(self, trigger: Trigger, job: Job, reason: str, line: Line | None = None) -> bool:
+        """Record a trigger as skipped, for the run that holds the line if one is given.
+
+        Returns False if the trigger has a run.
+        """
         now = self._clock.now()
         run = Run(
             key=trigger.key,
@@ -252,10 +258,11 @@ class OverlapQueue:
             rev=trigger.rev,
             sequence=trigger.sequence,
             ended_at=now,
-            reason=OVERLAP,
-            skipped_for=line.holder.message.trigger.run_id if line.holder is not None else None,
+            reason=reason,
+            skipped_for=line.holder.message.trigger.run_id if line and line.holder is not None else None,
             owner=self._ids.token(),
             expires_at=now + job.definition.history_retention_ms,
+            batch=trigger.batch,
         )
         if job.definition.on_complete is not None:
             self._queue.send([(notification_of(run, now), 0)])

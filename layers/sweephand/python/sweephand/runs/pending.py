@@ -1,10 +1,10 @@
 """The state of a trigger that has no record yet, and its series. The job and its changes tell both."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from sweephand.base.instants import Instant
+from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS, TIMER_RETENTION_MS
 from sweephand.jobs.change_history import ChangeHistory, replaced_since
 from sweephand.jobs.policy_check import PolicyBlock
@@ -12,6 +12,7 @@ from sweephand.model.job import Job
 from sweephand.model.line import Line
 from sweephand.model.revisions import had_by
 from sweephand.model.run_id import RunName
+from sweephand.model.window import Window, holds
 from sweephand.schedules import Series
 from sweephand.schedules.triggers import nth_trigger_from
 
@@ -68,10 +69,12 @@ def manual_trigger(job: Job, series: Series, name: RunName, now: Instant) -> Pen
     return Pending(f"{job.uid}-{name}", str(name), name.due_at, sequence=0, state="enqueued")
 
 
-def pending(job: Job, series: Series, name: RunName, now: Instant) -> Pending | None:
+def pending(
+    job: Job, series: Series, name: RunName, now: Instant, windows: Sequence[Window] = ()
+) -> Pending | None:
     """The trigger of a job whose run has that name and no record; None if the job has none to deliver.
 
-    `series` is the one that its due time follows (series_at).
+    `series` is the one that its due time follows (series_at). `windows` are those of the namespace.
 
     None also for a trigger that was due an hour ago, or 14 days ago under a policy: its record was not kept,
     or an outage lost it. Nothing tells the two cases apart.
@@ -82,10 +85,15 @@ def pending(job: Job, series: Series, name: RunName, now: Instant) -> Pending | 
     if name.index >= (1 if series.batch is None else series.batch.size):
         return None
     at = nth_trigger_from(series, coming, name.index).at
-    if at <= now and not (job.definition.records_successes and may_come(job, at, now)):
+    held = holds(windows, job, at, now)
+    may_be_held = held is not None or may_come(job, at, now)
+    if at <= now and not (job.definition.records_successes and may_be_held):
         return None
     state: PendingState = "scheduled" if at > now else "enqueued"
     reason = None
+    if held is not None:
+        state = "waiting"
+        reason = f"The window {held.window.name} holds it until {rfc3339(held.closes_at)}."
     if job.paused_at is not None:
         cause = f": {job.pause_reason}" if job.pause_reason else "."
         state, reason = "waiting", f"The job is paused{cause}"

@@ -23,6 +23,7 @@ OutcomeName = Literal[
     "early",
     "unknown",
     "held",
+    "in_window",
     "waiting",
     "claimed",
     "leaving",

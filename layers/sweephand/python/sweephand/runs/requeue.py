@@ -195,9 +195,22 @@ class Retention:
         its consumer may call back. It writes only
         when less than half of that time is left. If another invocation changes the run at the same moment,
         nothing is written.
+
+        A retry that a window holds is planned anew, so that nobody misses it.
         """
         now = self._clock.now()
         if run is None or run.expires_at is None or not _waits(run, message, now):
+            return
+        is_next = run.state == "retrying" and run.attempts == message.attempt - 1
+        if is_next and message.held_ms > run.held_ms:
+            kept = replace(
+                run,
+                next_attempt_at=message.not_before,
+                held_ms=message.held_ms,
+                expires_at=max(run.expires_at, message.not_before + TIMER_RETENTION_MS),
+                version=self._ids.token(),
+            )
+            self._runs.move(kept, run)
             return
         if run.expires_at - now < TIMER_RETENTION_MS // 2:
             kept = replace(run, expires_at=now + TIMER_RETENTION_MS, version=self._ids.token())

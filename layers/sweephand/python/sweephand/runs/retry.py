@@ -6,7 +6,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import MAX_AGE_GRACE_MS
 from sweephand.model.attempt import Answer
 from sweephand.model.definition import RetryPolicy
-from sweephand.model.trigger import Failure
+from sweephand.model.trigger import Failure, TriggerMessage
 
 
 class RetryAt(NamedTuple):
@@ -69,12 +69,20 @@ def after_failure(
     return RetryAt(max(earliest_at, min(answer.retry_after_at or 0, last_at)))
 
 
+def aged_from(message: TriggerMessage) -> Instant | None:
+    """From when on the policy counts the age of a round; None before its first attempt.
+
+    The time for which windows have held its retries does not count.
+    """
+    return None if message.first_attempt_at is None else message.first_attempt_at + message.held_ms
+
+
 def is_too_late(policy: RetryPolicy, first_attempt_at: Instant | None, now: Instant) -> bool:
     """Whether an attempt that would begin now must not be made, because the policy's maximum age is over.
 
     A retry can come long after the instant for which it was planned: after a pause, a wait in a line, or an
-    outage. `first_attempt_at` is when the first attempt of the round began. It is None for that attempt
-    itself, which is owed however late it is.
+    outage. `first_attempt_at` is when the first attempt of the round began, as aged_from() has it. It is None
+    for that attempt itself, which is owed however late it is.
     """
     return first_attempt_at is not None and now > first_attempt_at + policy.age_max_ms + MAX_AGE_GRACE_MS
 

@@ -1,16 +1,17 @@
 """Checking whether the triggers of a watched job have succeeded in time, and sending the alert if not."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Final
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import UNKNOWN_GRACE_MS
 from sweephand.model.job import Job, Revision
-from sweephand.model.run import OVERLAP, Run, State
+from sweephand.model.run import OVERLAP, WINDOW, Run, State
 from sweephand.model.run_id import RunName, parse_run_name, run_position
 from sweephand.model.trigger import NotifyMessage
 from sweephand.model.watch import ALERT_WINDOW_MS, WatchMessage, window_of
+from sweephand.model.window import Window, may_hold
 from sweephand.ports.clock import Clock
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
@@ -45,12 +46,21 @@ class Watch:
     """
 
     def __init__(
-        self, *, runs: RunStore, queue: Queue, job_reads: JobReads, requeue: Requeue, clock: Clock
+        self,
+        *,
+        runs: RunStore,
+        queue: Queue,
+        job_reads: JobReads,
+        requeue: Requeue,
+        windows: Callable[[str], Sequence[Window]],
+        clock: Clock,
     ) -> None:
+        """`windows` returns those of a namespace. What they hold or skip is not missed."""
         self._runs = runs
         self._queue = queue
         self._job_reads = job_reads
         self._requeue = requeue
+        self._windows = windows
         self._clock = clock
 
     def check(self, message: WatchMessage, read: JobRead) -> Outcome:
@@ -78,8 +88,8 @@ class Watch:
         checked = _part(message, since, message.first.due_at - 1, through)
         if not checked:
             return Outcome("checked")
-        missed = self._missed(message, since, checked)
-        if missed and (alert := self._alert(message, missed, since)) is not None:
+        missed = self._missed(message, job, since, checked)
+        if missed and (alert := self._alert(message, job, missed, since)) is not None:
             self._queue.send([(alert, 0)])
             return Outcome("alerted")
         if not missed and len(checked) == CHECKED_MAX:
@@ -87,7 +97,9 @@ class Watch:
             self._queue.send([(message._replace(through=checked[0].due_at - 1), 0)])
         return Outcome("checked")
 
-    def _alert(self, message: WatchMessage, missed: Sequence[Missed], since: Instant) -> NotifyMessage | None:
+    def _alert(
+        self, message: WatchMessage, job: Job, missed: Sequence[Missed], since: Instant
+    ) -> NotifyMessage | None:
         """The alert about missed triggers; None if an earlier check has sent one that stands for them.
 
         That one was about the same clock hour, or it was sent less than half an hour before.
@@ -97,7 +109,7 @@ class Watch:
         # Deadlines of this clock hour and of the one before.
         from_at = max(since, window_at - ALERT_WINDOW_MS - after_ms - 1)
         # Only what is due before the first trigger of the check was checked before.
-        before = self._missed(message, since, _part(message, since, from_at, message.first.due_at - 1))
+        before = self._missed(message, job, since, _part(message, since, from_at, message.first.due_at - 1))
         if before and window_of(before[-1].due_at + after_ms) == window_at:
             return None
         if before and missed[0].due_at - before[0].due_at < ALERTS_APART_MS:
@@ -106,16 +118,23 @@ class Watch:
         counted = [each for each in (*before, *missed) if each.due_at > from_at]
         return alert_of(message, counted, window_at, self._clock.now())
 
-    def _missed(self, message: WatchMessage, since: Instant, checked: Sequence[Occurrence]) -> list[Missed]:
-        """Those of the triggers that were missed, in their order. The watch begins after `since`."""
+    def _missed(
+        self, message: WatchMessage, job: Job, since: Instant, checked: Sequence[Occurrence]
+    ) -> list[Missed]:
+        """Those of the triggers that were missed, in their order. The watch begins after `since`.
+
+        A trigger is not missed if a window of its job was open between its due time and its deadline.
+        """
         if not checked:
             return []
         runs = {each.due_at: each for each in self._runs_between(message, checked[0], checked[-1])}
         unwatched = self._unwatched(message, since, runs.values())
+        windows = self._windows(message.key.namespace)
         return [
             Missed(each.due_at, each.sequence, run)
             for each in checked
             if not _is_fine(run := runs.get(each.due_at), unwatched, each.due_at + message.after_ms)
+            and not may_hold(windows, job, each.due_at, each.due_at + message.after_ms)
         ]
 
     def _unwatched(self, message: WatchMessage, since: Instant, runs: Iterable[Run]) -> dict[str, Run | None]:
@@ -162,6 +181,8 @@ def _part(message: WatchMessage, since: Instant, after: Instant, through: Instan
 def _is_fine(run: Run | None, unwatched: Mapping[str, Run | None], deadline_at: Instant) -> bool:
     if run is None or run.ended_at is None or run.ended_at > deadline_at:
         return False
+    if run.state == "skipped" and run.reason is not None and run.reason.startswith(WINDOW):
+        return True
     if run.state == "skipped" and run.reason == OVERLAP:
         blocker = run.skipped_for
         return blocker is None or blocker not in unwatched or _is_fine(unwatched[blocker], {}, deadline_at)

@@ -22,6 +22,7 @@ from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.settings_cache import CachedSettings, JobDefaults, NoSettings
+from sweephand.jobs.windows import WindowAdmin
 from sweephand.jobs.write import Writer
 from sweephand.jobs.write_check import SecretCheck
 from sweephand.runs.attempt import Signing
@@ -67,6 +68,8 @@ def compose_api(
     calendar_check = CalendarCheck(stores.calendars.get)
     secret_check = SecretCheck(stores.named_secrets.get_many)
     signing_keys = SigningKeys(secrets=stores.secrets, ids=ids, clock=clock)
+
+    windows = WindowAdmin(namespaces=stores.namespaces, clock=clock, ids=ids)
 
     # A stack without flow policies still removes those that it has.
     has_policies = options.flow_functions_max > 0
@@ -155,6 +158,7 @@ def compose_api(
                 allowances=stores.allowances,
                 policies=policy_check,
                 calendars=stores.calendars,
+                windows=windows.all,
             )
         ),
         stats=StatsReader(stats=stores.stats if options.counts_deliveries else None, clock=clock),
@@ -206,6 +210,7 @@ def compose_api(
             clock=clock,
             ids=ids,
         ),
+        windows=windows,
         defaults=defaults,
         keys=stores.keys,
         admin_changes=stores.admin_changes,

@@ -97,7 +97,10 @@ def compose_delivery(
         payloads=stores.payloads,
         targets=targets,
         namespaces=NamespaceParts(
-            signing or SigningKeys(secrets=stores.secrets, ids=ids, clock=clock), defaults.target, allowed
+            signing or SigningKeys(secrets=stores.secrets, ids=ids, clock=clock),
+            defaults.target,
+            allowed,
+            settings.windows_of if limits else None,
         ),
         clock=clock,
         ids=ids,

@@ -6,6 +6,7 @@ semantics.md does not: signs, fractions, and weeks beside other units. `7d` is s
 
 import datetime as dt
 import re
+from hashlib import sha256
 from typing import Final, NamedTuple
 
 from sweephand.base.errors import ScheduleError
@@ -191,3 +192,20 @@ def _check_length(text: str) -> None:
             f"{quoted(text)} is too long to be read; "
             f"expected a duration of at most {DURATION_CHARS_MAX} characters"
         )
+
+
+_DIGEST_BYTES: Final = 8
+
+
+def offset_ms(key: str, window_ms: int) -> int:
+    """How many ms later the job of that key fires: from 0 to less than the window.
+
+    A million jobs with the schedule `@hourly` spread over the window. Each of them fires at an instant of its
+    own, which stays the same while the job keeps its name. Source: EventBridge's flexible window, made
+    predictable.
+
+    A key takes the same fraction of every window, so that a wider window moves every job in proportion. The
+    fraction is the first 64 bits of the key's SHA-256, which spread evenly.
+    """
+    fraction = int.from_bytes(sha256(key.encode()).digest()[:_DIGEST_BYTES])
+    return fraction * window_ms >> 8 * _DIGEST_BYTES

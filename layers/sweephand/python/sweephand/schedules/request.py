@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any, Final, TypeVar
 
 from sweephand.base.errors import InvalidError, ScheduleError, SchedulePartsError, Violation
@@ -12,7 +11,7 @@ from sweephand.base.names import quoted
 from sweephand.schedules.clock.dst import DEFAULT, DstRule, read_dst
 from sweephand.schedules.clock.zones import UTC, Zone, zone_named
 from sweephand.schedules.day_rule import MOVED_DAYS_MAX, DayRule
-from sweephand.schedules.durations import parse_duration_ms
+from sweephand.schedules.durations import offset_ms, parse_duration_ms
 from sweephand.schedules.notations.parsing import (
     parse_schedule,
     read_schedule,
@@ -27,8 +26,6 @@ from sweephand.schedules.time_points import parse_time_point
 IDLE_ON_DEMAND: Final = (
     "without effect on a job that fires only on demand; leave it out, or give a schedule or a dueTime"
 )
-
-_DIGEST_BYTES: Final = 8
 
 
 def series_of(
@@ -80,20 +77,6 @@ def series_of(
     reader.check_first(series)
     reader.give_up_if_violated()
     return series
-
-
-def offset_ms(key: str, window_ms: int) -> int:
-    """How many ms later the job of that key fires: from 0 to less than the window.
-
-    A million jobs with the schedule `@hourly` spread over the window. Each of them fires at an instant of its
-    own, which stays the same while the job keeps its name. Source: EventBridge's flexible window, made
-    predictable.
-
-    A key takes the same fraction of every window, so that a wider window moves every job in proportion. The
-    fraction is the first 64 bits of the key's SHA-256, which spread evenly.
-    """
-    fraction = int.from_bytes(sha256(key.encode()).digest()[:_DIGEST_BYTES])
-    return fraction * window_ms >> 8 * _DIGEST_BYTES
 
 
 _Read = TypeVar("_Read")

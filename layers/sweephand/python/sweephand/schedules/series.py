@@ -192,6 +192,12 @@ class Series:
         number = counted + (self._timeline().count(since, through) if through > since else 0)
         return number if self.repeats is None else min(number, self.repeats)
 
+    def latest_through(self, through: Instant) -> Instant | None:
+        """The last due time up to and including an instant; None if there is none. `repeats` is ignored."""
+        if self.ttl_at is not None:
+            through = min(through, self.ttl_at)
+        return self._timeline().last_through(through)
+
     def last_through(self, through: Instant, known: Occurrence) -> Occurrence:
         """The last occurrence up to and including an instant. It is `known` if no other one lies between.
 

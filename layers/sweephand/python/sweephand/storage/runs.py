@@ -86,6 +86,7 @@ _RUN: Final = Layout(
     Field("batch", "batch", BATCH_PLACE.form, None),
     Field("permit", "permit", PERMIT.form, None),
     Field("origin", "origin", ORIGIN.form, None),
+    Field("held_ms", "held", WHOLE, 0),
 )
 
 #: The fields by their names in code.

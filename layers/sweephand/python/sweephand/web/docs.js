@@ -7,8 +7,8 @@ const FIELDS_MAX = 30;
 
 /** What stands in the examples for a parameter of a path; what begins with a dollar is told beside them. */
 const PATH_VALUES = {
-  namespace: "demo", name: "hello", calendar: "fr", policy: "mailer", secret: "api-token", runId: "$RUN", batchId: "$BATCH",
-  id: "$KEY_ID", asset: "$ASSET",
+  namespace: "demo", name: "hello", calendar: "fr", policy: "mailer", secret: "api-token", window: "nightly",
+  runId: "$RUN", batchId: "$BATCH", id: "$KEY_ID", asset: "$ASSET",
 };
 
 /** The query of an example, by operation. */

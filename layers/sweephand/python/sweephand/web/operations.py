@@ -30,6 +30,7 @@ from sweephand.web.routes import (
     secrets,
     service,
     stats,
+    windows,
 )
 
 
@@ -107,6 +108,10 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     namespaces.list_namespaces,
     namespaces.get_namespace,
     namespaces.put_namespace,
+    windows.put_window,
+    windows.get_window,
+    windows.delete_window,
+    windows.list_windows,
     secrets.show_signing_secrets,
     secrets.rotate_signing_secrets,
     secrets.show_signing_keys,

@@ -82,6 +82,8 @@ DST: Final = Object(
     ),
 )
 
+ZONE: Final = Text(text_schema("^[A-Za-z0-9_+/-]+$", _ZONE_CHARS_MAX), _ZONE_CHARS_MAX)
+
 CALENDAR: Final = Object(
     "JobCalendar",
     (
@@ -120,7 +122,7 @@ TIMING: Final = (
     ),
     Field(
         "timezone",
-        Text(text_schema("^[A-Za-z0-9_+/-]+$", _ZONE_CHARS_MAX), _ZONE_CHARS_MAX),
+        ZONE,
         "An IANA time zone such as Europe/Paris; UTC by default.",
     ),
     Field(

@@ -15,6 +15,7 @@ from sweephand.model.counters import US_PER_MS, minute_us_of
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
 from sweephand.model.timer import WheelState, instant_at
+from sweephand.model.window import Window, holds, open_for
 from sweephand.ports.calendars import CalendarStore
 from sweephand.ports.flow import AllowanceStore
 from sweephand.ports.jobs import JobStore
@@ -50,6 +51,7 @@ from sweephand.runs.explain.of_run import (
     held_by_stack,
     held_by_sweep,
     held_by_turn,
+    held_by_window,
     recorded,
     without_record,
 )
@@ -71,6 +73,7 @@ _CHECKS: Final[Sequence[Callable[[Facts], Explanation | None]]] = (
     recorded,
     coming,
     held_by_stack,
+    held_by_window,
     held_by_turn,
     held_by_sweep,
     held_by_limit,
@@ -121,6 +124,8 @@ class ExplainStores:
     allowances: AllowanceStore
     policies: PolicyCheck
     calendars: CalendarStore
+    #: The windows of a namespace.
+    windows: Callable[[str], Sequence[Window]]
 
 
 class Explainer:
@@ -165,6 +170,8 @@ class Explainer:
         line = stores.lines.get(key) if is_waiting and job.definition.overlap.is_limited else None
         policies = stores.policies.once()
         by = policies.by(key.namespace, job.definition) if is_waiting else None
+        may_be_held = is_waiting or (run is not None and run.state == "retrying")
+        windows = stores.windows(key.namespace) if may_be_held else ()
         return replace(
             facts,
             line=None if line is None or line.uid != job.uid else line.line,
@@ -173,6 +180,7 @@ class Explainer:
             events=tuple(stores.history.after(due_at, _EVENTS_MAX)),
             limit=self._limit(key.namespace, now) if is_waiting else None,
             unswept_at=self._unswept_at(job, due_at, wheel) if is_waiting else None,
+            opening=holds(windows, job, due_at, now) if is_waiting else open_for(windows, job, now),
         )
 
     def _reasons(self, job: Job) -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from sweephand.model.line import Line
 from sweephand.model.run import Run
 from sweephand.model.timer import WheelState
 from sweephand.model.wheel_event import WheelEvent
+from sweephand.model.window import Opening
 from sweephand.runs.explain.lives import Former, Lives, Subject
 from sweephand.schedules import Series
 
@@ -78,6 +79,7 @@ Verdict = Literal[
     "jitter",
     "misfire",
     "overlap",
+    "window",
     "delivered",
     "running",
     "retrying",
@@ -86,6 +88,7 @@ Verdict = Literal[
     "scheduled",
     "switched-off",
     "stopped",
+    "waiting-window",
     "waiting-turn",
     "waiting-policy",
     "waiting-limit",
@@ -128,6 +131,7 @@ class Facts:
     waits. `events` are those that tick found after the due time, oldest first. `limit` is one for which
     triggers wait now. `unswept_at` is the bucket of the first timer that was due by then and that no sweep
     has passed; None if there is none. `reasons` are those of the days of the calendar, by date.
+    `opening` is that of a window which holds the trigger or its retry.
     """
 
     key: JobKey
@@ -146,6 +150,7 @@ class Facts:
     limit: Limit | None = None
     unswept_at: Instant | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)
+    opening: Opening | None = None
 
     @property
     def series(self) -> Series | None:

@@ -8,7 +8,8 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.names import quoted
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS, PENDING_MAX_MS
 from sweephand.model.policy_names import key_parts
-from sweephand.model.run import Run, State
+from sweephand.model.run import WINDOW, Run, State
+from sweephand.model.window import Opening
 from sweephand.runs.explain.facts import Explanation, Facts, Standstill, answer_of, attempts, span, time
 from sweephand.runs.explain.of_job import moved_of, next_fire
 from sweephand.runs.pending import POLICY_WAITS, may_come
@@ -34,6 +35,8 @@ def _retrying(run: Run, facts: Facts) -> Explanation:
         )
         return Explanation("retrying", said, next_step="The resume lets the trigger go on.")
     next_at, standstill = run.next_attempt_at, _present_standstill(facts)
+    if facts.opening is not None:
+        said = f"{said} {_held_by(facts.opening)}"
     tail = "" if next_at is None else f" The next attempt is due at {time(next_at)}."
     step = f"Attempt {run.attempts + 1} begins."
     said = f"{said}{tail}{_during(standstill)}"
@@ -72,7 +75,26 @@ def _last(run: Run) -> str:
     return reason if last.rstrip(".") in reason else f"{reason} {last}"
 
 
+def _held_by(opening: Opening) -> str:
+    return f"The window {opening.window.name} of the namespace holds it until {time(opening.closes_at)}."
+
+
+def held_by_window(facts: Facts) -> Explanation | None:
+    """Whether a window of the namespace holds the trigger."""
+    opening = facts.opening
+    if opening is None or facts.run is not None:
+        return None
+    said = f"{_unrecorded(facts)} {_held_by(opening)}"
+    spread = span(opening.window.spread_ms)
+    step = f"It is delivered within {spread} after that."
+    return Explanation("waiting-window", said, next_at=opening.closes_at, next_step=step)
+
+
 def _skipped(run: Run, facts: Facts) -> Explanation:
+    if run.reason is not None and run.reason.startswith(WINDOW):
+        name = run.reason.removeprefix(WINDOW)
+        said = f"{_due(run, facts)} It was skipped: the window {name} of the namespace was open then."
+        return Explanation("window", said)
     if run.reason != "misfire":
         other = "Another run" if run.skipped_for is None else f"Run {run.skipped_for}"
         said = f"{_due(run, facts)} {other} of the job was not over, so it was skipped (overlap)."

@@ -104,7 +104,7 @@ Handler = Callable[[Mapping[str, Any], LambdaContext], dict[str, Any]]
 _INTERNAL: Final = RuntimeError()
 
 #: The parameters of paths that are names.
-_NAMES: Final = ("namespace", "name", "calendar", "policy", "secret")
+_NAMES: Final = ("namespace", "name", "calendar", "policy", "secret", "window")
 
 
 class Resolver(APIGatewayHttpResolver):

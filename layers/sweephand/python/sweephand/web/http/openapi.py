@@ -41,6 +41,7 @@ reads it: `%2F` is a slash.
 _TAGS: Final = (
     ("Jobs", "A job says when a trigger is due and where Sweephand delivers it."),
     ("Runs", "A run is the record of delivering one trigger."),
+    ("Windows", "While a window is open, nothing scheduled is delivered."),
     ("Calendars", "Calendars say which days are closed. Jobs can fire on the other days, or on these alone."),
     ("Flow", "Policies limit how many requests of many jobs are open at once, and how many leave in a time."),
     ("Namespaces", "The limits of a namespace, which an admin sets."),

@@ -31,6 +31,7 @@ from sweephand.jobs.policy_reader import PolicyReader
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.settings_cache import JobDefaults
+from sweephand.jobs.windows import WindowAdmin
 from sweephand.jobs.write import Writer
 from sweephand.model.api_key import Caller, Role
 from sweephand.model.job import JobKey
@@ -82,6 +83,7 @@ class Services:
     calendars: CalendarAdmin
     calendar_check: CalendarCheck
     namespaces: NamespaceAdmin
+    windows: WindowAdmin
     defaults: JobDefaults
     keys: KeyStore
     admin_changes: AdminChangeStore

@@ -262,7 +262,8 @@ def find_pending(services: Services, request: Request[NoQuery, None], name: RunN
         # A trigger by hand in a pause belongs to no revision.
         found = manual_trigger(job, series or job.series, name, now)
     else:
-        found = None if series is None else pending(job, series, name, now)
+        windows = services.windows.all(request.namespace)
+        found = None if series is None else pending(job, series, name, now, windows)
     return under_policy(found, job, view.policy_block)
 
 

@@ -47,6 +47,7 @@ PATH: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "calendar": (NAME_SCHEMA, "The calendar's name."),
     "policy": (NAME_SCHEMA, "The policy's name."),
     "secret": (NAME_SCHEMA, "The secret's name."),
+    "window": (NAME_SCHEMA, "The window's name."),
     "runId": (
         text_schema(f"^(?:{_NUMBERS}|{_ASKED_FOR}-{_NUMBERS}-[a-z0-9]{{1,32}})$", 64),
         "The run's name, as the list of runs shows it: its due time in epoch milliseconds, and its index.",
