@@ -13,7 +13,8 @@ from tests.fakes.receivers_page import FRAMEWORKS, text_of
 from tests.unit.docs.blocks import ROOT, blocks
 
 PAGE: Final = ROOT / "docs" / "testing.md"
-CALENDARS: Final = ROOT / "docs" / "calendars.md"
+#: Pages with a test of their recipes.
+RECIPES: Final = (ROOT / "docs" / "calendars.md", ROOT / "docs" / "windows.md")
 
 #: Writes all that a stack has sent into a file, so that two processes can be compared.
 STORY: Final = """
@@ -131,9 +132,9 @@ def test_a_test_is_the_same_under_xdist_and_with_other_hashes(
 
 
 def test_every_example_of_the_pages_holds(tmp_path: Path, environment: Mapping[str, str]) -> None:
-    of_calendars = [each for each in blocks(CALENDARS, "python") if "def test_" in each.text]
-    examples = [*blocks(PAGE, "python"), *of_calendars]
-    assert of_calendars
+    recipes = [each for page in RECIPES for each in blocks(page, "python") if "def test_" in each.text]
+    examples = [*blocks(PAGE, "python"), *recipes]
+    assert len(recipes) == len(RECIPES)
     for each in examples:
         (tmp_path / f"test_{each.page.stem}_{each.number}.py").write_text(each.text)
     printed = run(tmp_path, environment, "-m", "pytest", "--strict-markers", "-W", "error")
