@@ -8,10 +8,18 @@ from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
 from sweephand_client.openapi.calendars import CalendarRequest
 from sweephand_client.openapi.requests import NamespaceRequest
+from sweephand_client.openapi.windows import WindowRequest
 from sweephand_client.tasks.placing import instant
 
 #: The form of the lines. A later form has a higher number, and this version refuses it.
 FORM: Final = 1
+
+
+#: What has a definition in a line of its own, and how the last line counts it.
+_KINDS: Final = {"calendar": "calendars", "window": "windows", "policy": "policies", "job": "jobs"}
+
+#: Those of which a line says nothing but the definition.
+_PLAIN: Final = ("calendar", "window")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +29,7 @@ class Archive:
     namespace: str
     settings: NamespaceRequest | None = None
     calendars: Mapping[str, CalendarRequest] = field(default_factory=dict)
+    windows: Mapping[str, WindowRequest] = field(default_factory=dict)
     policies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     jobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -32,9 +41,7 @@ def read_archive(lines: Iterable[str]) -> Archive:
     """
     settings: NamespaceRequest | None = None
     namespace: str | None = None
-    calendars: dict[str, CalendarRequest] = {}
-    policies: dict[str, Mapping[str, Any]] = {}
-    jobs: dict[str, Mapping[str, Any]] = {}
+    found: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
     is_whole = False
     for number, text in enumerate(lines, start=1):
         line = _read_line(number, text)
@@ -44,20 +51,20 @@ def read_archive(lines: Iterable[str]) -> Archive:
                     raise InputError(f"The export has the form {form}. This version reads form {FORM}.")
             case {"settings": dict()}:
                 settings = line["settings"]
-            case {"calendar": str(name), "definition": dict()}:
-                calendars[name] = line["definition"]
-            case {"policy": str(name), "definition": dict()}:
-                policies[name] = line
-            case {"job": str(name), "definition": dict()}:
-                jobs[name] = line
+            case {"definition": dict()} if (kind := _kind_of(line)) is not None:
+                found[kind][line[kind]] = line["definition"] if kind in _PLAIN else line
             case {"end": dict(counts)}:
-                found = {"calendars": len(calendars), "policies": len(policies), "jobs": len(jobs)}
-                is_whole = counts == found
+                is_whole = counts == {_KINDS[kind]: len(some) for kind, some in found.items()}
             case _:
                 raise InputError(f"Line {number} is no line of an export.")
     if namespace is None or not is_whole:
         raise InputError("The export is not whole: its last line is missing, or does not fit. Export again.")
-    return Archive(namespace, settings, calendars, policies, jobs)
+    return Archive(namespace, settings, **{_KINDS[kind]: some for kind, some in found.items()})
+
+
+def _kind_of(line: Mapping[str, Any]) -> str | None:
+    """Of what a line has the definition; None if it says none of the kinds."""
+    return next((kind for kind in _KINDS if isinstance(line.get(kind), str)), None)
 
 
 def _read_line(number: int, text: str) -> Any:

@@ -19,6 +19,7 @@ from sweephand_client.openapi.calendars import CalendarRequest
 from sweephand_client.openapi.job_answers import JobResponse, OccurrenceResponse
 from sweephand_client.openapi.policies import PolicyRequest, PolicyResponse
 from sweephand_client.openapi.requests import NamespaceRequest, PreviewRequest
+from sweephand_client.openapi.windows import WindowRequest
 from sweephand_client.tasks.archive import FORM, Archive
 from sweephand_client.tasks.job_fields import written_fields
 from sweephand_client.tasks.placing import Placed, instant, place, repeats_by_days, rfc3339
@@ -43,7 +44,7 @@ _BEFORE_ALL: Final = "1970-01-01T00:00:00Z"
 
 _OTHER_OFFSET: Final = "its jitter has another offset here, so its first or last due time may be missing"
 
-Kind = Literal["settings", "calendar", "policy", "job"]
+Kind = Literal["settings", "calendar", "window", "policy", "job"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,11 @@ class Imported:
 
 
 def export(client: Client, namespace: str, *, now: dt.datetime, seen: Callable[[], None]) -> Export:
-    """A namespace as lines of JSON: its settings, calendars, policies and jobs as they were written.
+    """A namespace as lines of JSON: settings, calendars, windows, policies and jobs as they were written.
 
     Each job has its next and its last due time, from which an import knows when it fires. Jobs that are
-    completed are left out. `seen` is called for each job. Raises ForbiddenError for a key that may only read:
-    the API hides the values of headers from it.
+    completed are left out, and so are windows that do not open again. `seen` is called for each job. Raises
+    ForbiddenError for a key that may only read: the API hides the values of headers from it.
     """
     me = client.me()
     if me["role"] == "read":
@@ -104,6 +105,11 @@ def _lines(
         calendars += 1
         definition = _chosen(client.calendars.get(namespace, name), CalendarRequest)
         yield _line({"calendar": name, "definition": definition})
+    windows = 0
+    for window in client.windows.list(namespace):
+        if window["closesAt"] is not None:
+            windows += 1
+            yield _line({"window": window["name"], "definition": _chosen(window, WindowRequest)})
     policies = 0
     for policy in client.policies.list(namespace):
         policies += 1
@@ -118,7 +124,7 @@ def _lines(
                 else:
                     jobs += 1
                     yield _line(line)
-    yield _line({"end": {"calendars": calendars, "policies": policies, "jobs": jobs}})
+    yield _line({"end": {"calendars": calendars, "windows": windows, "policies": policies, "jobs": jobs}})
 
 
 def _policy_line(policy: PolicyResponse) -> dict[str, Any]:
@@ -194,9 +200,13 @@ class Importer:
         self._replaces = replaces
 
     def run(self) -> Iterator[Imported]:
-        """Write settings, calendars, policies and jobs. Tell of each; a refusal does not stop the others."""
+        """Write settings, calendars, windows, policies and jobs, and tell of each.
+
+        A refusal does not stop the others.
+        """
         yield from self._settings()
         yield from self._calendars()
+        yield from self._windows()
         yield from self._policies()
         existing = {} if not self._archive.jobs else self._existing()
         plain: list[_PlainJob] = []
@@ -249,6 +259,22 @@ class Importer:
                 yield Imported("calendar", name, "exists", ("it has another definition",))
                 continue
             yield _imported("calendar", name, partial(calendars.put, self._namespace, name, calendar))
+
+    def _windows(self) -> Iterator[Imported]:
+        windows = self._client.windows
+        found = windows.list(self._namespace) if self._archive.windows else ()
+        stored = {each["name"]: _chosen(each, WindowRequest) for each in found}
+        for name, window in self._archive.windows.items():
+            if stored.get(name) == window:
+                continue
+            if name in stored and not self._replaces:
+                yield Imported("window", name, "exists", ("it has another definition",))
+                continue
+            closes_at = window.get("to")
+            if closes_at is not None and instant(closes_at) <= self._now:
+                yield Imported("window", name, "over")
+                continue
+            yield _imported("window", name, partial(windows.put, self._namespace, name, window))
 
     def _policies(self) -> Iterator[Imported]:
         if not self._archive.policies:

@@ -16,6 +16,7 @@ from sweephand_client.api.client import Client
 from sweephand_client.commands.session import Session
 from sweephand_client.http.errors import ForbiddenError, InputError
 from sweephand_client.openapi.requests import HttpTarget, JobRequest
+from sweephand_client.openapi.windows import WindowRequest
 from sweephand_client.tasks.archive import read_archive
 from sweephand_client.tasks.transfer import Imported, Importer, export
 from sweephand_client.tasks.writing import INCOMPLETE
@@ -59,6 +60,9 @@ def other() -> Iterator[Server]:
         yield server
 
 
+NIGHTLY: Final[WindowRequest] = {"schedule": "0 1 * * *", "timezone": "Europe/Paris", "duration": "2h"}
+
+
 @pytest.fixture
 def full(client: Client) -> Client:
     """The client of a stack whose namespace has one of each kind."""
@@ -69,6 +73,7 @@ def full(client: Client) -> Client:
     client.policies.put("ns", "stopped", {"maxConcurrent": 1})
     client.policies.pause("ns", "stopped", reason="tonight")
     client.calendars.put("ns", "fr", {"holidays": [{"country": "FR"}], "closed": ["2026-11-30"]})
+    client.windows.put("ns", "nightly", NIGHTLY)
     for name, job in JOBS.items():
         client.jobs.put("ns", name, job)
     client.jobs.put("ns", "stopped", {"schedule": "* * * * * *", "target": TARGET})
@@ -108,6 +113,8 @@ def test_a_namespace_comes_whole_to_another_stack(full: Client, server: Server, 
     )
     assert (held["state"], held.get("pauseReason")) == ("paused", "tonight")
     assert there.calendars.get("ns", "fr")["closed"] == ["2026-11-30"]
+    assert [each["name"] for each in there.windows.list("ns")] == ["nightly"]
+    assert NIGHTLY.items() <= there.windows.get("ns", "nightly").items()
     for name in JOBS:
         assert due(there, name) == due(full, name), name
         old, new = (each.jobs.get("ns", name) for each in (full, there))
@@ -205,6 +212,17 @@ def test_an_import_that_is_repeated_changes_nothing(full: Client, server: Server
     assert list(Client(other.url, "sh_admin").jobs.list("ns")) == before
 
 
+def test_a_window_that_is_over_is_left_out_of_an_export_and_of_an_import(
+    full: Client, server: Server, other: Server
+) -> None:
+    full.windows.put("ns", "short", {"from": "2026-11-21T12:00:00Z", "to": "2026-11-21T12:00:30Z"})
+    lines = exported(full, server.api.world)
+    other.api.world.clock.time += 30_000
+    assert dict(moved(lines, other))["short"] == "over"
+    server.api.world.clock.time += 30_000
+    assert not any('"short"' in line for line in exported(full, server.api.world))
+
+
 def test_replace_writes_over_what_exists(full: Client, server: Server, other: Server) -> None:
     there = Client(other.url, "sh_admin")
     there.jobs.put("ns", "cron", {"schedule": "@hourly", "target": TARGET})
@@ -215,6 +233,7 @@ def test_replace_writes_over_what_exists(full: Client, server: Server, other: Se
     )
     there.policies.pause("ns", "mail")
     there.calendars.put("ns", "fr", {})
+    there.windows.put("ns", "nightly", {**NIGHTLY, "duration": "1h"})
     there.policies.put("ns", "stopped", {"maxConcurrent": 1})
     there.namespaces.put("ns", {"limits": {}})
     lines = exported(full, server.api.world)
@@ -228,6 +247,7 @@ def test_replace_writes_over_what_exists(full: Client, server: Server, other: Se
     assert states == {"mail": "active", "stopped": "paused"}
     assert there.namespaces.get("ns")["limits"] == {"jobs": 50}
     assert there.calendars.get("ns", "fr")["closed"] == ["2026-11-30"]
+    assert there.windows.get("ns", "nightly")["duration"] == "2h"
 
 
 def test_a_refused_job_stops_no_other(full: Client, server: Server, other: Server) -> None:
@@ -249,7 +269,7 @@ def test_a_key_that_may_write_no_settings_imports_the_rest(
 
     assert found["settings"].problem is not None
     assert found["settings"].problem.status == 403
-    assert {found[kind].outcome for kind in ("calendar", "policy", "job")} == {"written"}
+    assert {found[kind].outcome for kind in ("calendar", "window", "policy", "job")} == {"written"}
 
 
 def test_jobs_that_are_over_are_left_out_of_an_export_and_told(full: Client, server: Server) -> None:
@@ -306,7 +326,7 @@ def test_the_commands_move_a_namespace_through_a_file(
 
     there = {"SWEEPHAND_URL": other.url, "SWEEPHAND_NAMESPACE": "other"}
     said = sweephand.ok("import", str(path), "-n", "other", **there).out
-    assert said.endswith(f"{len(JOBS) + 5} written\n")
+    assert said.endswith(f"{len(JOBS) + 6} written\n")
     found = sweephand.ok("job", "list", "--json", **there).json
     assert {each["name"] for each in found} == {*JOBS, "stopped"}
     assert "job cron left as it is" in sweephand.ok("import", str(path), "-n", "other", **there).out
@@ -322,7 +342,7 @@ def test_an_import_with_a_refused_job_exits_with_2(
     lines = (
         {"sweephand": 1, "namespace": "new"},
         {"job": "a", "definition": definition, "nextAt": "2027-01-01T00:00:00Z"},
-        {"end": {"calendars": 0, "policies": 0, "jobs": 1}},
+        {"end": {"calendars": 0, "windows": 0, "policies": 0, "jobs": 1}},
     )
 
     ran = sweephand.run("import", "-", "-n", "new", given="\n".join(map(json.dumps, lines)))
