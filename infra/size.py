@@ -63,7 +63,7 @@ CEILINGS: Final = {
     # The end of a pause takes 30: an option, two calls, and an export that has it.
     # `sweephand check` takes 25.
     # The commands and calls about windows take 100.
-    "client": Size(lines=6_015, modules=58, inner_imports=0),
+    "client": Size(lines=6_035, modules=58, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10.
@@ -115,7 +115,7 @@ CEILINGS: Final = {
     # with an oracle of their own, mutations, and what else a job may be meanwhile: 1,040.
     # The action for GitHub, run in bash against a stack, and the check before a commit: 290.
     # Windows take 805, of which their simulation is 330.
-    "tests": Size(lines=94_650, modules=819, inner_imports=1),
+    "tests": Size(lines=94_665, modules=819, inner_imports=1),
 }
 
 

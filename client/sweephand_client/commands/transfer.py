@@ -37,7 +37,7 @@ def export(
         Path | None, typer.Option("--file", "-f", help="Where to write it, instead of stdout.")
     ] = None,
 ) -> None:
-    """Write the namespace as lines of JSON: settings, calendars, windows, policies, jobs. No secrets, no runs."""
+    """Write the namespace as lines of JSON: what it has but secrets and runs."""
     with session.output.progress("exporting") as bar:
         found = export_lines(session.client, session.namespace, now=session.now(), seen=bar.step)
         if file is None:
