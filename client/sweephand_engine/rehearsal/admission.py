@@ -61,6 +61,9 @@ class _StillClock:
         self._now = max(self._now, instant)
 
 
+_NO_WINDOWS: Final = "The windows of the namespace are not rehearsed."
+
+
 class _NoTargets:
     """ports.Targets of an engine that delivers nothing."""
 
@@ -134,6 +137,8 @@ def admit_file(
     stage.put_secrets(each.definition for each in declared.jobs)
     if settings is None:
         notes = _fill_in(stage.client, namespace, declared)
+    elif settings.windows:
+        notes = [_NO_WINDOWS]
     numbers = {each.name: number for number, each in enumerate(declared.jobs)}
     wrong: list[tuple[int, str]] = []
     for done in carry_out(stage.client, namespace, plan(stage.client, namespace, declared)):
@@ -189,6 +194,8 @@ def admit_archive(archive: Archive, now: Instant) -> Admitted:
     notes = [f"Left out: {each}" for each in stage._imported(jobs)]  # noqa: SLF001 - its own module
     if archive.settings is not None and "triggersPerMinute" in archive.settings["limits"]:
         notes.append("The limit triggersPerMinute of the namespace is not rehearsed.")
+    if archive.windows:
+        notes.append(_NO_WINDOWS)
     return stage.admitted(iter(archive.jobs), notes)
 
 

@@ -1,12 +1,14 @@
 """What a rehearsal counts, and how it is bounded."""
 
 import time
+from dataclasses import replace
 from typing import Final
 
 import pytest
 from tests.unit.engine.rehearsal.conftest import BEGIN, DAY, IDEAL, played
 
 from sweephand.base.instants import HOUR_MS, rfc3339
+from sweephand_client.openapi.windows import WindowRequest
 from sweephand_client.tasks.archive import Archive
 from sweephand_engine.rehearsal.admission import admit_archive
 from sweephand_engine.rehearsal.consumer import Consumer
@@ -56,6 +58,15 @@ def test_a_job_of_a_stack_that_is_paused_until_an_instant_fires_from_then_on() -
     play = Play(jobs, {}, [IDEAL], timeline=Timeline(BEGIN, BEGIN + DAY, WORK_MAX))
     play.run()
     assert [each.counts.succeeded for each in play.jobs] == [0, 4]
+
+
+def test_a_rehearsal_says_that_it_leaves_out_windows() -> None:
+    definition = {"schedule": "0 * * * *", "target": {"type": "http", "url": "https://example.com/"}}
+    lines = {"j": {"definition": definition, "nextAt": rfc3339(BEGIN + HOUR_MS)}}
+    nightly: WindowRequest = {"schedule": "0 1 * * *", "duration": "2h"}
+    archive = Archive("ns", windows={"nightly": nightly}, jobs=lines)
+    assert admit_archive(archive, BEGIN).notes == ("The windows of the namespace are not rehearsed.",)
+    assert admit_archive(replace(archive, windows={}), BEGIN).notes == ()
 
 
 def test_an_outage_meets_only_consumers_that_can_be_unreachable() -> None:
