@@ -1,6 +1,5 @@
 """Jobs follow a calendar that has changed: each gets a series of the new days, page by page."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -81,8 +80,3 @@ def _is_outdated(job: Job, calendar: Calendar) -> bool:
     """Whether a job names the calendar and has other days."""
     days = job.series.days
     return job.definition.calendar == calendar.key.name and days is not None and days.days != calendar.closed
-
-
-def outdated(jobs: Sequence[Job], calendar: Calendar) -> int:
-    """How many of the jobs have yet to follow."""
-    return sum(_is_outdated(each, calendar) for each in jobs)
