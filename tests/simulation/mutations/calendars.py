@@ -16,7 +16,7 @@ from sweephand.model.calendar import CalendarKey, CalendarMessage
 from sweephand.model.job import Job
 from sweephand.schedules import Series
 from sweephand.schedules.clock.fitting_days import FittingDays
-from sweephand.schedules.day_rule import DayRule
+from sweephand.schedules.notations.parsing import why_unmovable
 
 FIRST: Final = FIRST_WITH_CALENDARS
 AMENDED: Final = day_change.amended
@@ -85,9 +85,18 @@ def follows_over_what_is_due(stored: Job, job: Job) -> bool:
     return False
 
 
-@mutation("A skipped occurrence is moved to the next day", first=FIRST)
+@mutation("A job that follows moves to the next day what it has skipped before", first=FIRST)
 def moves_what_is_skipped() -> Broken:
-    return patch.object(DayRule, "otherwise", property(lambda self: "next" if self[2] == "skip" else self[2]))
+    followed = series.followed_series
+
+    def moved(stored: Job, closed: str, now: int) -> Series:
+        after = followed(stored, closed, now)
+        is_movable = after.schedule is None or why_unmovable(after.schedule) is None
+        if after.days is None or after.days.moves or not is_movable:
+            return after
+        return replace(after, days=after.days._replace(otherwise="next"))
+
+    return everywhere("followed_series", moved)
 
 
 @mutation("Occurrences are counted as if every day fitted", first=FIRST)
