@@ -84,7 +84,7 @@ CEILINGS: Final = {
     # Prices, quotas and the models of SQS and Lambda take 640 lines, once in `infra`.
     # A rehearsal takes 1,280: it plays what the package decides, finds what is worth telling, and tells it.
     # It checks a file alone, too: 5.
-    "engine": Size(lines=4_620, modules=48, inner_imports=1),
+    "engine": Size(lines=4_625, modules=48, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
@@ -121,7 +121,7 @@ CEILINGS: Final = {
 
 #: All pages together have no more words than this, so that somebody can read them in a few hours. The page
 #: about calendars and its decision take 780, and what other pages say of calendars 240. Jobs as code: 220.
-WORDS_MAX: Final = 61_120
+WORDS_MAX: Final = 60_000
 
 
 def size_of(source: str) -> Size:
