@@ -233,7 +233,7 @@ class Auditor:
             if each.pause_end is not None
         ]
         far = [each for each in timers if each.due_at > part.now + _ORDER_AHEAD_MS]
-        missing = {each.key for each in self._timers.missing(far)}
+        missing = {each.key for each in self._timers.missing(far)} if far else set()
         for timer in timers:
             if timer.key not in missing and timer.due_at > part.now - ATTEMPT_DELAY_MAX_MS:
                 continue
