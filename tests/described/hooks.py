@@ -91,6 +91,16 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
     (r"/repeats", r"without a schedule", "a one-off fires once"),
     (r"/(waitLimit|heartbeatTimeout|maxRunTime)", r"has no effect", "the field needs another beside it"),
     (r"/(alertAfter|onAlert)", r"Give it with", "each of the two needs the other"),
+    (
+        r"/(from|schedule|duration)",
+        r"Give from and to, or schedule and duration",
+        "a window opens once, or recurs",
+    ),
+    (r"/schedule", r"counts from when it is written", "only fixed times open a window"),
+    (r"/duration", r"it opens at|at most|more than 0|out of range|292 years", _BOUNDED),
+    (r"/spread", r"at most|out of range|292 years", _BOUNDED),
+    (r"/namespace", r"calendar|namespace", "the namespace of a calendar must exist, and have the calendar"),
+    (r"", r"fieldValuesMax", "a body has a limit of its values in all"),
     (r"/calendar(/\w+)?", r".", "the calendar must exist, and suit the schedule"),
     (
         r"/holidays/\d+(/\w+(/\d+)?)?",

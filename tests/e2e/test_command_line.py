@@ -112,6 +112,8 @@ def test_every_command_of_the_page_succeeds(
     program = shlex.join([sys.executable, "-m", "sweephand_client.commands.main"])
     script = f'set -o pipefail\nsweephand() {{ {program} "$@"; }}\n' + "".join(blocks("sh"))
     variables = {
+        # `sweephand check` runs the engine.
+        "PYTHONPATH": f"{ROOT / 'client'}:{ROOT / 'layers/sweephand/python'}",
         "API": stack["apiUrl"],
         "KEY": stack["apiKey"],
         "INBOX": inbox.url,

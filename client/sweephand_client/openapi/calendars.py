@@ -23,8 +23,8 @@ CalendarSpan = TypedDict(
     "CalendarSpan",
     {
         "from": str,
-        "to": NotRequired[str],
-        "note": NotRequired[str],
+        "to": NotRequired[str | None],
+        "note": NotRequired[str | None],
     },
 )
 

@@ -174,9 +174,10 @@ def bulk_write_mixes_up_answers(
 )
 @wrapping(bulk, "_result")
 def bulk_write_denies_what_it_may_have_written(
-    result: Callable[..., Any], job: JobToWrite, written: Written
+    result: Callable[..., Any], job: JobToWrite, written: Written, *, is_dry: bool
 ) -> Any:
-    return result(job, UnavailableError("no answer") if isinstance(written, StoreError) else written)
+    told = UnavailableError("no answer") if isinstance(written, StoreError) else written
+    return result(job, told, is_dry=is_dry)
 
 
 @mutation("A bulk write takes a name that it has written already for another job", first=FIRST_TOGETHER)

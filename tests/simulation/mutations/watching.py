@@ -114,6 +114,6 @@ def renames_alerts() -> Broken:
 
 @mutation("Each check sends an alert, whatever was sent before", first=FIRST_WITH_WATCHES)
 @replacing(checks.Watch, "_alert")
-def sends_every_alert(self: Any, message: WatchMessage, missed: Any, *_: Any) -> Any:
+def sends_every_alert(self: Any, message: WatchMessage, _: Any, missed: Any, *__: Any) -> Any:
     window_at = window_of(missed[-1].due_at + message.after_ms)
     return alert_of(message, missed, window_at, self._clock.now())

@@ -65,6 +65,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         had_token=True,
         last_failure=Failure(1, "\ud800 no", 503, is_final=True),
         passage=Passage("stack", NOON, 60, 2),
+        held_ms=5,
         lane="policy",
     ),
     DeadlineMessage(TRIGGER, 2, "o" * 16, 3, NOON, 1, PermitName("mailer", 4, "id", "host:"), "low"),

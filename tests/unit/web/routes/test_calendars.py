@@ -51,7 +51,7 @@ def test_open_wins_over_closed_and_both_over_holidays_and_the_weekend(client: Cl
             "weekend": ["SUN"],
             "holidays": [{"country": "FR"}],
             "closed": [{"from": "2026-12-24", "to": "2026-12-31", "note": "works closed"}, "2027-01-04"],
-            "open": ["2026-12-25", "2026-12-27"],
+            "open": [{"from": "2026-12-25", "to": None}, "2026-12-27"],
         },
     )
     days = client.send("GET", f"{URL}/days?from=2026-12-24&days=12").json["days"]

@@ -40,7 +40,11 @@ def read_spans(at: str, entries: Sequence[Any]) -> tuple[list[Span], list[Violat
     wrong: list[Violation] = []
     for place, entry in enumerate(entries):
         pointer = f"{at}/{place}"
-        span = entry if isinstance(entry, Mapping) else {"from": entry}
+        span = (
+            {name: each for name, each in entry.items() if each is not None}
+            if isinstance(entry, Mapping)
+            else {"from": entry}
+        )
         unknown = next((each for each in span if each not in {"from", "to", "note"}), None)
         if unknown is not None:
             wrong.append(Violation(f"{pointer}/{unknown}", "No such field; expected from, to and note."))

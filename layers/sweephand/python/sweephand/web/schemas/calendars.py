@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NotRequired
 
-from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic import ConfigDict, Field, PlainValidator, WithJsonSchema
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
@@ -17,32 +17,34 @@ from sweephand.web.schemas.shapes import RequestBody, needs_one_of
 
 #: A date such as 2027-12-24.
 DATE: Final = {"type": "string", "format": "date", "minLength": 10, "maxLength": 10}
-_LAST: Final = "The last day, at most 366 days after the first; the first day by default."
-_NOTE: Final = {"type": "string", "maxLength": NOTE_LENGTH_MAX, "description": "Why, for people."}
-_SPANS: Final = {
-    "type": "array",
-    "maxItems": CALENDAR_DATES_MAX,
-    "items": {
-        "oneOf": [
-            DATE,
-            {
-                "title": "CalendarSpan",
-                "type": "object",
-                "description": "Days in a row.",
-                "properties": {
-                    "from": {**DATE, "description": "The first day."},
-                    "to": {**DATE, "description": _LAST},
-                    "note": _NOTE,
-                },
-                "required": ["from"],
-                "additionalProperties": False,
-            },
-        ]
-    },
-}
+_Date = Annotated[str, WithJsonSchema(DATE)]
+
+
+class CalendarSpan(RequestBody):
+    """Days in a row."""
+
+    first: _Date = Field(alias="from", description="The first day.")
+    to: _Date | None = Field(
+        None, description="The last day, at most 366 days after the first; the first day by default."
+    )
+    note: str | None = Field(None, max_length=NOTE_LENGTH_MAX, description="Why, for people.")
+
+
+def _list(value: object) -> object:
+    if not isinstance(value, list):
+        raise ValueError("Must be a list.")  # noqa: TRY004 - pydantic takes no other one
+    return value
+
+
 _Weekday = Literal["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"]
 #: jobs/calendar_fields.py checks the entries.
-_Spans = Annotated[list[Any], WithJsonSchema(_SPANS)]
+_Spans = Annotated[
+    list[Any],
+    PlainValidator(
+        _list,
+        json_schema_input_type=Annotated[list[_Date | CalendarSpan], Field(max_length=CALENDAR_DATES_MAX)],
+    ),
+]
 _Code = Annotated[str, Field(min_length=1, max_length=64)]
 
 _WEEKEND: Final = "The days of the week that are closed; SAT and SUN by default."
