@@ -86,6 +86,12 @@ def test_a_one_off_is_moved_too(client: Client) -> None:
     assert due_times(client) == ["2026-12-24T09:00:00.000+01:00"]
 
 
+def test_a_calendar_knows_days_by_the_moon_as_long_as_the_library_does(client: Client) -> None:
+    assert (
+        put(client, {"holidays": [{"country": "IN"}, {"country": "FR"}]}).json["knownUntil"] == "2035-12-31"
+    )
+
+
 def test_a_market_and_a_subdivision_have_holidays_of_their_own(client: Client) -> None:
     assert put(client, {"holidays": [{"market": "XNYS"}]}).json["nextDays"][0]["reason"] == "Thanksgiving Day"
     alsace = {"holidays": [{"country": "FR", "subdivision": "57"}]}

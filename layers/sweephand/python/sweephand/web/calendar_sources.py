@@ -4,6 +4,8 @@ The API alone imports this module, and only to write a calendar.
 """
 
 import datetime as dt
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Final
@@ -28,6 +30,8 @@ _ENGLISH: Final = "en_US"
 
 _DAY: Final = dt.timedelta(days=1)
 
+_KNOWN_YEARS: Final = r"from [0-9]{4} to ([0-9]{4})"
+
 #: What recurs more often, or more of it, could keep the API busy for longer than a call may take.
 _FREQUENCIES: Final = ("WEEKLY", "MONTHLY", "YEARLY")
 _RECURRING_MAX: Final = 50
@@ -44,11 +48,11 @@ def resolved(written: Mapping[str, Any], today: dt.date) -> ResolvedDays:
     violations: list[Violation] = []
     for place, entry in enumerate(written.get("holidays", ())):
         try:
-            source = _holidays(entry, f"/holidays/{place}", first, last)
+            source, known_to = _holidays(entry, f"/holidays/{place}", first, last)
         except InvalidError as error:
             violations += error.violations
         else:
-            known.append(source.end_year)
+            known.append(known_to)
             found |= source
     if "ics" in written:
         found, refusal = _events(written["ics"], first, last)
@@ -64,8 +68,11 @@ def resolved(written: Mapping[str, Any], today: dt.date) -> ResolvedDays:
     return ResolvedDays(days.text(), reasons, known_until, SOURCE if "holidays" in written else None)
 
 
-def _holidays(entry: Mapping[str, Any], at: str, first: int, last: int) -> holidays.HolidayBase:
-    """The holidays of an entry, by their days. InvalidError names what it does not know, and what is near."""
+def _holidays(entry: Mapping[str, Any], at: str, first: int, last: int) -> tuple[holidays.HolidayBase, int]:
+    """The holidays of an entry, by their days, and the last year that is known.
+
+    InvalidError names what the library does not know, and what is near.
+    """
     name = "market" if "market" in entry else "country"
     names = holidays.list_supported_financial() if name == "market" else holidays.list_supported_countries()
     if entry[name] not in names:
@@ -86,14 +93,19 @@ def _holidays(entry: Mapping[str, Any], at: str, first: int, last: int) -> holid
             detail = f"{quoted(each)} is not known; {entry[name]} has {listed}."
             raise InvalidError([Violation(f"{at}/categories/{place}", detail)])
     language = _ENGLISH if _ENGLISH in source.supported_languages else source.default_language
-    return find(
-        entry[name],
-        **({} if part is None else {"subdiv": part}),
-        years=range(max(first, source.start_year), min(last, source.end_year) + 1),
-        expand=False,
-        language=language,
-        categories=categories,
-    )
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = find(
+            entry[name],
+            **({} if part is None else {"subdiv": part}),
+            years=range(max(first, source.start_year), min(last, source.end_year) + 1),
+            expand=False,
+            language=language,
+            categories=categories,
+        )
+    # Days by the moon are known for some years alone. The library says so in a warning, and nowhere else.
+    ends = [re.search(_KNOWN_YEARS, str(each.message)) for each in told]
+    return found, min([source.end_year, *(int(each[1]) for each in ends if each)])
 
 
 def _events(text: str, first: int, last: int) -> tuple[dict[dt.date, str], list[Violation]]:
