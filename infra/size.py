@@ -115,7 +115,7 @@ CEILINGS: Final = {
     # with an oracle of their own, mutations, and what else a job may be meanwhile: 1,040.
     # The action for GitHub, run in bash against a stack, and the check before a commit: 290.
     # Windows take 805, of which their simulation is 330.
-    "tests": Size(lines=94_695, modules=819, inner_imports=1),
+    "tests": Size(lines=94_700, modules=819, inner_imports=1),
 }
 
 

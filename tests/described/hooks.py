@@ -100,6 +100,8 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
     (r"/duration", r"it opens at|at most|more than 0|out of range|292 years", _BOUNDED),
     (r"/spread", r"at most|out of range|292 years", _BOUNDED),
     (r"/namespace", r"calendar|namespace", "the namespace of a calendar must exist, and have the calendar"),
+    (r"/(open|closed)/\d+(/(from|to))?", r"is no date|days after from", "dates of 230 years, spans of one"),
+    (r"/overlap", r"batch run beside", "a batch excludes that runs take turns"),
     (r"", r"fieldValuesMax", "a body has a limit of its values in all"),
     (r"/calendar(/\w+)?", r".", "the calendar must exist, and suit the schedule"),
     (

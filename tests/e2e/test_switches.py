@@ -31,6 +31,7 @@ def parameters(stack: Mapping[str, Any]) -> Iterator[Parameters]:
         yield parameters
 
 
+@pytest.mark.sampled(2)
 def test_a_backlog_in_the_low_lane_does_not_delay_a_trigger_of_high_priority(
     parameters: Parameters,  # noqa: ARG001 - its lanes are on
     scene: Scene,

@@ -123,9 +123,10 @@ def _read(lines: Iterable[str], jobs_max: int) -> Archive:
     """The archive of an export. Nobody reads more of its lines than are needed."""
     kept: list[str] = []
     jobs = 0
-    counts = Counter({"calendars": 0, "policies": 0, "jobs": 0})
+    counts = Counter({"calendars": 0, "windows": 0, "policies": 0, "jobs": 0})
     for line in lines:
         counts["calendars"] += line.startswith('{"calendar"')
+        counts["windows"] += line.startswith('{"window"')
         counts["policies"] += line.startswith('{"policy"')
         if line.startswith('{"job"'):
             jobs += 1

@@ -105,6 +105,7 @@ def enumerated(series: Series, naive: Naive, end: Instant) -> list[Instant]:
     return sorted(each for each in instants if begin < each < end)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("part", range(30))
 def test_a_schedule_on_a_calendar_fires_as_an_enumeration_of_days_does(part: int) -> None:
     random = Random(part)  # noqa: S311 - a seed that a failure names
