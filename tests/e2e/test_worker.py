@@ -168,11 +168,12 @@ def assert_each_ran(moved: Moved, jobs: list[str]) -> None:
     runs = moved.finished(jobs)
     assert {job: run["result"]["end"] for job, run in runs.items()} == dict.fromkeys(jobs, "exit code 0")
     attempts = [runs[job]["attempts"] for job in jobs]
-    assert attempts[_WAITING:] == [1] * (_LINES - _WAITING)
     assert min(attempts[:_WAITING]) > 1, "what the killed worker ran is tried again"
     for number, job in enumerate(jobs):
         ran = (moved.home / f"{job}.ran").read_text("utf-8").splitlines()
         assert f"{number} hunter2 in{number} {attempts[number]}" in ran
+        # A busy stack may need two attempts to hand over a trigger. Its command runs once.
+        assert number < _WAITING or len(ran) == 1, job
     assert not any("shr_" in each.log() for each in moved.workers)
 
 
