@@ -7,7 +7,7 @@ If-None-Match (RFC 9110, 13.1).
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
@@ -264,6 +264,24 @@ def precondition_violations(taken: Collection[str], headers: Mapping[str, str]) 
         for name in _PRECONDITIONS
         if name.lower() in headers and name not in taken
     ]
+
+
+class RevisionHeaders(NamedTuple):
+    """How operations describe the headers that name a revision."""
+
+    etag: dict[str, str]
+    if_match: dict[str, str]
+    if_none_match: dict[str, str]
+
+
+def revision_headers(noun: str) -> RevisionHeaders:
+    """The headers of operations on a `noun`, such as job."""
+    rule = f"the call writes only if the {noun} has this revision. `*`: only if the {noun} exists."
+    return RevisionHeaders(
+        {"ETag": f"The revision of the {noun}, in double quotes."},
+        {"If-Match": f"An ETag: {rule}"},
+        {"If-None-Match": f"`*`: the call writes the {noun} only if it does not exist."},
+    )
 
 
 def etag(rev: str) -> str:

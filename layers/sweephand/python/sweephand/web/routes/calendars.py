@@ -25,6 +25,7 @@ from sweephand.web.http.operation import (
     etag,
     parse_if_match,
     requires_absence,
+    revision_headers,
 )
 from sweephand.web.schemas.calendars import (
     DATE,
@@ -82,11 +83,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
 }
 _LIST_PATH: Final = "/v1/namespaces/{namespace}/calendars"
 _PATH: Final = _LIST_PATH + "/{calendar}"
-_ETAG: Final = {"ETag": "The revision of the calendar, in double quotes."}
-_IF_MATCH: Final = {
-    "If-Match": "An ETag: the call writes only if the calendar has this revision. `*`: only if it exists."
-}
-_ABSENT: Final = {"If-None-Match": "`*`: the call writes the calendar only if it does not exist."}
+_HEADERS: Final = revision_headers("calendar")
 
 
 def _read_day(text: str) -> int:
@@ -117,10 +114,10 @@ class DaysQuery(QueryParameters):
     tag="Calendars",
     access="write",
     accepts=Accepts(CalendarRequest, EXAMPLES, _read_calendar),
-    headers=_IF_MATCH | _ABSENT,
+    headers=_HEADERS.if_match | _HEADERS.if_none_match,
     returns={
-        200: Returns("The calendar was changed, or did not change", CalendarResponse, _ETAG),
-        201: Returns("The calendar was created", CalendarResponse, _ETAG),
+        200: Returns("The calendar was changed, or did not change", CalendarResponse, _HEADERS.etag),
+        201: Returns("The calendar was created", CalendarResponse, _HEADERS.etag),
     },
     problems=(412, 503),
 )
@@ -181,7 +178,7 @@ def preview_calendar(services: Services, request: Request[NoQuery, WantedCalenda
     path=_PATH,
     tag="Calendars",
     access="read",
-    returns={200: Returns("The calendar", CalendarResponse, _ETAG)},
+    returns={200: Returns("The calendar", CalendarResponse, _HEADERS.etag)},
     problems=(404,),
 )
 def get_calendar(services: Services, request: Request[NoQuery, None]) -> Reply:
@@ -220,7 +217,7 @@ def list_calendar_days(services: Services, request: Request[DaysQuery, None]) ->
     path=_PATH,
     tag="Calendars",
     access="write",
-    headers=_IF_MATCH,
+    headers=_HEADERS.if_match,
     returns={204: Returns("The calendar is deleted")},
     problems=(404, 409, 412, 503),
 )

@@ -26,6 +26,7 @@ from sweephand.web.http.operation import (
     etag,
     parse_if_match,
     requires_absence,
+    revision_headers,
 )
 from sweephand.web.schemas.formats import (
     Cursor,
@@ -99,16 +100,12 @@ EXAMPLES: Final[Mapping[str, Any]] = {
         "data": {"order": 4711},
     },
 }
-ETAG: Final = {"ETag": "The revision of the job, in double quotes."}
-IF_MATCH: Final = {
-    "If-Match": "An ETag: the call writes only if the job has this revision. `*`: only if the job exists."
-}
+HEADERS: Final = revision_headers("job")
 #: The header of calls that make triggers.
 TRACEPARENT: Final = {
     "traceparent": "The caller's trace context (W3C Trace Context). Deliveries continue it or link to it. A "
     "header that is not valid is ignored."
 }
-_ABSENT: Final = {"If-None-Match": "`*`: the call writes the job only if it does not exist."}
 JOB_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}"
 
 #: Fields that a patch replaces whole. Half of an old target and half of a new one make no valid target.
@@ -143,10 +140,10 @@ def _read_patch(document: Mapping[str, Any], services: Services, requested_at: I
     access="write",
     query=WriteQuery,
     accepts=Accepts(JobRequest, EXAMPLES, read_definition, limit="bodyBytesMax"),
-    headers=IF_MATCH | _ABSENT | TRACEPARENT,
+    headers=HEADERS.if_match | HEADERS.if_none_match | TRACEPARENT,
     returns={
-        200: Returns("The job was replaced, or did not change", JobResponse, ETAG),
-        201: Returns("The job was created", JobResponse, ETAG),
+        200: Returns("The job was replaced, or did not change", JobResponse, HEADERS.etag),
+        201: Returns("The job was created", JobResponse, HEADERS.etag),
     },
     problems=(412, 429, 503),
 )
@@ -175,7 +172,7 @@ def put_job(services: Services, request: Request[WriteQuery, Definition]) -> Rep
     path=JOB_PATH,
     tag="Jobs",
     access="read",
-    returns={200: Returns("The job, its data and its last run", WholeJobResponse, ETAG)},
+    returns={200: Returns("The job, its data and its last run", WholeJobResponse, HEADERS.etag)},
     problems=(404,),
 )
 def get_job(services: Services, request: Request[NoQuery, None]) -> Reply:
@@ -191,7 +188,7 @@ def get_job(services: Services, request: Request[NoQuery, None]) -> Reply:
     tag="Jobs",
     access="write",
     query=WriteQuery,
-    headers=IF_MATCH,
+    headers=HEADERS.if_match,
     returns={204: Returns("The job is deleted")},
     problems=(404, 412, 503),
 )
@@ -258,8 +255,8 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
         types=("application/merge-patch+json", "application/json"),
         limit="bodyBytesMax",
     ),
-    headers=IF_MATCH | TRACEPARENT,
-    returns={200: Returns("The job as it is now", JobResponse, ETAG)},
+    headers=HEADERS.if_match | TRACEPARENT,
+    returns={200: Returns("The job as it is now", JobResponse, HEADERS.etag)},
     problems=(404, 412, 503),
 )
 def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:

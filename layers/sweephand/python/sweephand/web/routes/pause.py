@@ -23,7 +23,7 @@ from sweephand.web.http.operation import (
     Services,
     parse_if_match,
 )
-from sweephand.web.routes.jobs import ETAG, IF_MATCH, JOB_PATH, job_reply
+from sweephand.web.routes.jobs import HEADERS, JOB_PATH, job_reply
 from sweephand.web.schemas.formats import DescriptionText
 from sweephand.web.schemas.responses import JobResponse
 from sweephand.web.schemas.shapes import RequestBody
@@ -97,8 +97,8 @@ class ResumeRequest(RequestBody):
     tag="Jobs",
     access="write",
     accepts=Accepts(JobPauseRequest, PAUSE_JOB_EXAMPLES, required=False),
-    headers=IF_MATCH,
-    returns={200: Returns("The paused job", JobResponse, ETAG)},
+    headers=HEADERS.if_match,
+    returns={200: Returns("The paused job", JobResponse, HEADERS.etag)},
     problems=(404, 412, 503),
 )
 def pause_job(services: Services, request: Request[NoQuery, JobPauseRequest]) -> Reply:
@@ -130,8 +130,8 @@ def pause_job(services: Services, request: Request[NoQuery, JobPauseRequest]) ->
         {"nothing that was missed": {"catchup": "none"}},
         required=False,
     ),
-    headers=IF_MATCH,
-    returns={200: Returns("The resumed job", JobResponse, ETAG)},
+    headers=HEADERS.if_match,
+    returns={200: Returns("The resumed job", JobResponse, HEADERS.etag)},
     problems=(404, 412, 503),
 )
 def resume_job(services: Services, request: Request[NoQuery, ResumeRequest]) -> Reply:

@@ -25,6 +25,7 @@ from sweephand.web.http.operation import (
     etag,
     parse_if_match,
     requires_absence,
+    revision_headers,
 )
 from sweephand.web.routes.changes import ChangePage, change_response
 from sweephand.web.routes.pause import PAUSE_EXAMPLES, PauseRequest
@@ -60,11 +61,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
 }
 _LIST_PATH: Final = "/v1/namespaces/{namespace}/policies"
 POLICY_PATH: Final = _LIST_PATH + "/{policy}"
-_ETAG: Final = {"ETag": "The revision of the policy, in double quotes."}
-_IF_MATCH: Final = {
-    "If-Match": "An ETag: the call writes only if the policy has this revision. `*`: only if it exists."
-}
-_ABSENT: Final = {"If-None-Match": "`*`: the call writes the policy only if it does not exist."}
+_HEADERS: Final = revision_headers("policy")
 
 
 @partial(
@@ -74,10 +71,10 @@ _ABSENT: Final = {"If-None-Match": "`*`: the call writes the policy only if it d
     tag="Flow",
     access="write",
     accepts=Accepts(PolicyRequest, EXAMPLES, _read_policy),
-    headers=_IF_MATCH | _ABSENT,
+    headers=_HEADERS.if_match | _HEADERS.if_none_match,
     returns={
-        200: Returns("The policy was changed, or did not change", PolicyResponse, _ETAG),
-        201: Returns("The policy was created", PolicyResponse, _ETAG),
+        200: Returns("The policy was changed, or did not change", PolicyResponse, _HEADERS.etag),
+        201: Returns("The policy was created", PolicyResponse, _HEADERS.etag),
     },
     problems=(409, 412, 503),
 )
@@ -107,8 +104,8 @@ def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> R
     tag="Flow",
     access="write",
     accepts=Accepts(PauseRequest, PAUSE_EXAMPLES, required=False),
-    headers=_IF_MATCH,
-    returns={200: Returns("The paused policy", PolicyResponse, _ETAG)},
+    headers=_HEADERS.if_match,
+    returns={200: Returns("The paused policy", PolicyResponse, _HEADERS.etag)},
     problems=(404, 409, 412, 503),
 )
 def pause_policy(services: Services, request: Request[NoQuery, PauseRequest]) -> Reply:
@@ -135,8 +132,8 @@ def pause_policy(services: Services, request: Request[NoQuery, PauseRequest]) ->
     path=POLICY_PATH + "/resume",
     tag="Flow",
     access="write",
-    headers=_IF_MATCH,
-    returns={200: Returns("The resumed policy", PolicyResponse, _ETAG)},
+    headers=_HEADERS.if_match,
+    returns={200: Returns("The resumed policy", PolicyResponse, _HEADERS.etag)},
     problems=(404, 412, 503),
 )
 def resume_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
@@ -159,7 +156,7 @@ def resume_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
     path=POLICY_PATH,
     tag="Flow",
     access="read",
-    returns={200: Returns("The policy and its use", WholePolicyResponse, _ETAG)},
+    returns={200: Returns("The policy and its use", WholePolicyResponse, _HEADERS.etag)},
     problems=(404,),
 )
 def get_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
@@ -177,7 +174,7 @@ def get_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
     path=POLICY_PATH,
     tag="Flow",
     access="write",
-    headers=_IF_MATCH,
+    headers=_HEADERS.if_match,
     returns={204: Returns("The policy is deleted")},
     problems=(404, 409, 412, 503),
 )

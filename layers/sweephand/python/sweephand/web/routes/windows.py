@@ -21,6 +21,7 @@ from sweephand.web.http.operation import (
     etag,
     parse_if_match,
     requires_absence,
+    revision_headers,
 )
 from sweephand.web.schemas.field_models import model_of
 from sweephand.web.schemas.formats import Time, about
@@ -113,11 +114,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
 }
 _LIST_PATH: Final = "/v1/namespaces/{namespace}/windows"
 _PATH: Final = _LIST_PATH + "/{window}"
-_ETAG: Final = {"ETag": "The revision of the window, in double quotes."}
-_IF_MATCH: Final = {
-    "If-Match": "An ETag: the call writes only if the window has this revision. `*`: only if it exists."
-}
-_ABSENT: Final = {"If-None-Match": "`*`: the call writes the window only if it does not exist."}
+_HEADERS: Final = revision_headers("window")
 
 
 @partial(
@@ -127,10 +124,10 @@ _ABSENT: Final = {"If-None-Match": "`*`: the call writes the window only if it d
     tag="Windows",
     access="write",
     accepts=Accepts(WindowRequest, EXAMPLES, _read_window),
-    headers=_IF_MATCH | _ABSENT,
+    headers=_HEADERS.if_match | _HEADERS.if_none_match,
     returns={
-        200: Returns("The window", WindowResponse, _ETAG),
-        201: Returns("The window was created", WindowResponse, _ETAG),
+        200: Returns("The window", WindowResponse, _HEADERS.etag),
+        201: Returns("The window was created", WindowResponse, _HEADERS.etag),
     },
     problems=(409, 412, 503),
 )
@@ -159,7 +156,7 @@ def put_window(services: Services, request: Request[NoQuery, Mapping[str, Any]])
     path=_PATH,
     tag="Windows",
     access="read",
-    returns={200: Returns("The window", WindowResponse, _ETAG)},
+    returns={200: Returns("The window", WindowResponse, _HEADERS.etag)},
     problems=(404,),
 )
 def get_window(services: Services, request: Request[NoQuery, None]) -> Reply:
@@ -173,7 +170,7 @@ def get_window(services: Services, request: Request[NoQuery, None]) -> Reply:
     path=_PATH,
     tag="Windows",
     access="write",
-    headers=_IF_MATCH,
+    headers=_HEADERS.if_match,
     returns={204: Returns("The window is deleted")},
     problems=(404, 412, 503),
 )
