@@ -92,6 +92,8 @@ def test_preconditions_are_those_of_jobs(client: Client) -> None:
     first = put(client, ONCE, headers={"If-None-Match": "*"})
     assert first.status == 201
     assert put(client, NIGHTLY, headers={"If-None-Match": "*"}).status == 412
+    (error,) = put(client, NIGHTLY, headers={"If-None-Match": first.etag}).json["errors"]
+    assert (error["pointer"], "job" in error["detail"]) == ("/If-None-Match", False)
     assert put(client, NIGHTLY, headers={"If-Match": '"other"'}).status == 412
     second = put(client, NIGHTLY, headers={"If-Match": first.etag})
     assert second.status == 200

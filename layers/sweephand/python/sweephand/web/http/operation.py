@@ -243,11 +243,11 @@ _IF_MATCH_RULE: Final = (
     'Give the ETag of an answer unchanged, with its double quotes: "rev". Or give * for any revision.'
 )
 _IF_NONE_MATCH_RULE: Final = (
-    "Give *, which writes the job only if it does not exist. Give revisions in If-Match."
+    "Give *: the call then writes only if there is nothing to replace. Give revisions in If-Match."
 )
 
 
-#: The headers by which a caller makes a write depend on the stored job.
+#: The headers by which a caller makes a write depend on what is stored.
 _PRECONDITIONS: Final = ("If-Match", "If-None-Match")
 
 
@@ -292,7 +292,7 @@ def etag(rev: str) -> str:
 def parse_if_match(headers: Mapping[str, str]) -> tuple[str, ...] | None:
     """The revisions in an If-Match header. None without the header, and `*` for any revision.
 
-    The stored job must have one of these revisions. RFC 9110 compares strongly for If-Match, so the result
+    What is stored must have one of these revisions. RFC 9110 compares strongly for If-Match, so the result
     leaves out weak tags. Raises PreconditionError if all tags are weak, and InvalidError if the header is not
     a list of tags.
     """
