@@ -29,7 +29,7 @@ class RefusedError(DeployError):
 
 @contextmanager
 def errors_of_aws() -> Iterator[None]:
-    """Raise an error of this module in the place of one of boto3."""
+    """Turn an error of boto3 into one of this module."""
     try:
         yield
     except ClientError as error:

@@ -33,7 +33,7 @@ class Calendars(Calls):
         )
 
     def preview(self, namespace: str, name: str, calendar: CalendarRequest) -> CalendarPreview:
-        """The days that a calendar would have, and those that the stored one has otherwise."""
+        """The days that a calendar would have, and the days on which the stored calendar differs."""
         return self._transport.call(operations.PREVIEW_CALENDAR, _calendar(namespace, name), body=calendar)
 
     def get(self, namespace: str, name: str) -> CalendarResponse:

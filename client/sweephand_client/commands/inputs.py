@@ -85,7 +85,7 @@ def read_object(text: str, option: str) -> dict[str, Any]:
 def read_target(url: str | None, queue: str | None, target: str | None) -> dict[str, Any] | None:
     """The target that the options name, None without any. InputError if several of them name one."""
     if sum(each is not None for each in (url, queue, target)) > 1:
-        raise InputError("Give one of --url, --queue and --target.")
+        raise InputError("Give only one of --url, --queue and --target.")
     if url is not None:
         return {"type": "http", "url": url}
     if queue is not None:

@@ -6,7 +6,7 @@ from typing import Final
 
 HIDDEN: Final = "[secret]"
 
-#: The value of a variable is a secret if the variable's name contains one of these words.
+#: A variable with one of these words in its name holds a secret.
 _NAMES: Final = re.compile(
     r"SECRET|TOKEN|PASSW|CREDENTIAL|_KEY\b|_KEY_|^KEY$|DATABASE_URL|_DSN", re.IGNORECASE
 )

@@ -135,7 +135,7 @@ class Run:
             raise refusals[0]
 
     def _beat_s(self) -> float:
-        """Send a heartbeat, and return the seconds until the next one is sent."""
+        """Send a heartbeat, and return the seconds to wait before the next one."""
         try:
             answer = self._heartbeat()
         except (GoneError, ConflictError, InputError):

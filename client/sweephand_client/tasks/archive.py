@@ -18,7 +18,7 @@ FORM: Final = 1
 #: What has a definition in a line of its own, and how the last line counts it.
 _KINDS: Final = {"calendar": "calendars", "window": "windows", "policy": "policies", "job": "jobs"}
 
-#: Those of which a line says nothing but the definition.
+#: The kinds whose lines have a definition and nothing else.
 _PLAIN: Final = ("calendar", "window")
 
 

@@ -128,9 +128,9 @@ def admit_file(
 ) -> Admitted:
     """The jobs of a file, as if it was applied at `now` to an empty namespace with those `settings`.
 
-    Without settings, a policy or default target that the file does not have is taken for one without limits.
-    A calendar that it does not have is taken for one of weekends. Raises InputError with every problem of the
-    jobs. `place` says where a pointer into a job of that number is.
+    Without settings, the rehearsal makes up what the jobs need and the file lacks: policies without limits, a
+    webhook as the default target, and calendars that close weekends. Raises InputError with every problem of
+    the jobs. `place` says where a pointer into a job of that number is.
     """
     _check_number(len(declared.jobs))
     stage, notes = _Stage(now, namespace, settings), []

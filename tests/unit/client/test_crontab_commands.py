@@ -57,4 +57,4 @@ def test_the_user_of_a_system_crontab_runs_the_command() -> None:
 
 def test_only_one_target_is_given(sweephand: CommandLine) -> None:
     ran = sweephand.run("crontab", "-", "--url", URL, "--queue", URL, given="@reboot a\n")
-    assert (ran.code, "Give one of --url, --queue and --target." in ran.err) == (2, True)
+    assert (ran.code, "Give only one of --url, --queue and --target." in ran.err) == (2, True)

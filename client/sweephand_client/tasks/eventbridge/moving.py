@@ -49,7 +49,7 @@ class Moved:
 
 
 class Mover:
-    """Moves schedules one after the other. A second run goes on where an interrupted one has ended."""
+    """Moves schedules one after the other. If a run is interrupted, the next run continues it."""
 
     def __init__(
         self,

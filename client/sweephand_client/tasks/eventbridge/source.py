@@ -18,8 +18,8 @@ _TRIES_MAX: Final = 10
 #: What a list of schedules holds at most (AWS, ListSchedules: MaxResults).
 _PAGE_MAX: Final = 100
 
-#: What the description of a schedule says at its end after it was moved. Without it, nobody could tell a
-#: schedule that is disabled because it was moved from one that was disabled before.
+#: A move writes this text at the end of the schedule's description. It marks the schedules that the move has
+#: disabled. A schedule without it was disabled by somebody else.
 MOVED: Final = "[moved to Sweephand]"
 _DESCRIPTION_LENGTH_MAX: Final = 512
 
@@ -196,7 +196,7 @@ class Source:
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
-        """Raise an error of this package in the place of one of boto3."""
+        """Turn an error of boto3 into one of this package."""
         try:
             yield
         except self._errors.ClientError as error:

@@ -154,8 +154,8 @@ def _kind_of(arn: str) -> Kind:
             "signature of its own."
         )
     raise CannotMoveError(
-        f"Its target is one of {_OTHERS.get(service, service or arn)}, and Sweephand has no such target. Let "
-        "a Lambda function or a state machine make the call, and schedule that."
+        f"Sweephand has no target for {_OTHERS.get(service, service or arn)}. Let a Lambda function or a "
+        "state machine make the call, and schedule that."
     )
 
 
@@ -173,7 +173,7 @@ def _own_fields(kind: Kind, target: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _data(text: str) -> Any:
-    """The value of an Input, of which nothing may be lost."""
+    """The value of an Input. Raises CannotMoveError if a job could not deliver all of it."""
     if found := sorted(set(_PLACEHOLDER.findall(text))):
         raise CannotMoveError(
             f"Its Input has {', '.join(found)}, which Sweephand does not fill in. Let the consumer read the "
@@ -193,5 +193,7 @@ def _data(text: str) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise CannotMoveError("Its Input has a name twice, of which one value would be lost. Remove one.")
+        raise CannotMoveError(
+            "Its Input has a name twice in an object. A job keeps only one of the values. Remove the other."
+        )
     return found
