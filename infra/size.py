@@ -115,7 +115,8 @@ CEILINGS: Final = {
     # with an oracle of their own, mutations, and what else a job may be meanwhile: 1,040.
     # The action for GitHub, run in bash against a stack, and the check before a commit: 290.
     # Windows take 805, of which their simulation is 330.
-    "tests": Size(lines=94_700, modules=819, inner_imports=1),
+    # The tests of the move from EventBridge stand in two files, by what a run finds: 20 for imports.
+    "tests": Size(lines=94_725, modules=820, inner_imports=1),
 }
 
 

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import boto3
@@ -17,6 +17,7 @@ from sweephand_client.api.client import Client
 from sweephand_client.commands.session import Session
 from sweephand_client.http.authorization import Bearer
 from sweephand_client.http.transport import Transport
+from sweephand_client.tasks.eventbridge.moving import Existing, Moved, Mover
 from sweephand_client.tasks.eventbridge.source import Source
 from sweephand_client.tasks.eventbridge.translation import Move, translate
 
@@ -28,6 +29,8 @@ FUNCTION: Final = "arn:aws:lambda:eu-west-1:123456789012:function:orders:live"
 TOPIC: Final = "arn:aws:sns:eu-west-1:123456789012:orders"
 BUS: Final = "arn:aws:events:eu-west-1:123456789012:event-bus/orders"
 MACHINE: Final = "arn:aws:states:eu-west-1:123456789012:stateMachine:orders"
+NIGHTLY: Final = "cron(30 2 * * ? *)"
+WRITES: Final = ("PUT", "POST", "PATCH", "DELETE")
 PARAMETERS: Final = ("Role", "Function", "Topic", "Bus", "StateMachine", "Queue")
 
 
@@ -114,3 +117,43 @@ def client(server: Server) -> Iterator[Client]:
         server.url, transport=Transport(server.url, Bearer("sh_admin"), sleep=lambda _: None)
     ) as client:
         yield client
+
+
+class Clock:
+    """A clock that shows noon until somebody sleeps by it."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.slept: list[float] = []
+
+    def now(self) -> dt.datetime:
+        return dt.datetime.fromtimestamp(self.world.clock.now() / 1000, dt.UTC)
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.world.clock.time += round(seconds * 1000)
+
+
+@pytest.fixture
+def clock(world: World) -> Clock:
+    return Clock(world)
+
+
+@pytest.fixture
+def move(account: Account, client: Client, clock: Clock) -> Callable[..., dict[str, Moved]]:
+    """Moves every schedule, and returns what was done by its name."""
+
+    def moved(existing: Existing = "refuse", namespace: str | None = None) -> dict[str, Moved]:
+        mover = Mover(client, Source(account.client), now=clock.now, sleep=clock.sleep, existing=existing)
+        return {each.move.schedule.name: each for each in mover.run(account.moves(namespace))}
+
+    return moved
+
+
+def writes(server: Server) -> list[str]:
+    """The requests that write jobs. A preview is a POST that writes nothing."""
+    return [each for each in server.calls() if each.startswith(WRITES) and not each.endswith("/occurrences")]
+
+
+def revisions(client: Client, namespace: str = "default") -> dict[str, str]:
+    return {each["name"]: each["rev"] for each in client.jobs.list(namespace)}

@@ -1,68 +1,33 @@
-"""A schedule is disabled after its job was accepted, no fire is lost, and a second run changes nothing."""
+"""A schedule is disabled after its job was accepted, and no fire is lost."""
 
 import datetime as dt
 from collections.abc import Callable
-from itertools import islice, takewhile
+from itertools import takewhile
 from threading import Lock
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 from tests.fakes.http_events import Client as Api
-from tests.fakes.http_server import Fault, Server, serving
+from tests.fakes.http_server import Server, serving
 from tests.fakes.world import World
-from tests.unit.client.eventbridge.conftest import FUNCTION, NOW, PARAMETERS, Account
+from tests.unit.client.eventbridge.conftest import (
+    FUNCTION,
+    NIGHTLY,
+    NOW,
+    PARAMETERS,
+    Account,
+    Clock,
+    writes,
+)
 from tests.unit.client.eventbridge.oracle import due_times
 
 from sweephand_client.api.client import Client
 from sweephand_client.http.authorization import Bearer
-from sweephand_client.http.errors import NotFoundError, UnreachableError
+from sweephand_client.http.errors import NotFoundError
 from sweephand_client.http.transport import Transport
 from sweephand_client.tasks.eventbridge.moving import Existing, Moved, Mover
 from sweephand_client.tasks.eventbridge.source import AT_ONCE, MOVED, Source
-
-NIGHTLY = "cron(30 2 * * ? *)"
-WRITES = ("PUT", "POST", "PATCH", "DELETE")
-
-
-class Clock:
-    """A clock that shows noon until somebody sleeps by it."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.slept: list[float] = []
-
-    def now(self) -> dt.datetime:
-        return dt.datetime.fromtimestamp(self.world.clock.now() / 1000, dt.UTC)
-
-    def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.world.clock.time += round(seconds * 1000)
-
-
-@pytest.fixture
-def clock(world: World) -> Clock:
-    return Clock(world)
-
-
-@pytest.fixture
-def move(account: Account, client: Client, clock: Clock) -> Callable[..., dict[str, Moved]]:
-    """Moves every schedule, and returns what was done by its name."""
-
-    def moved(existing: Existing = "refuse", namespace: str | None = None) -> dict[str, Moved]:
-        mover = Mover(client, Source(account.client), now=clock.now, sleep=clock.sleep, existing=existing)
-        return {each.move.schedule.name: each for each in mover.run(account.moves(namespace))}
-
-    return moved
-
-
-def writes(server: Server) -> list[str]:
-    """The requests that write jobs. A preview is a POST that writes nothing."""
-    return [each for each in server.calls() if each.startswith(WRITES) and not each.endswith("/occurrences")]
-
-
-def revisions(client: Client, namespace: str = "default") -> dict[str, str]:
-    return {each["name"]: each["rev"] for each in client.jobs.list(namespace)}
 
 
 def test_each_schedule_is_disabled_after_its_job_is_there(
@@ -187,123 +152,6 @@ def test_a_schedule_that_always_owes_a_fire_is_disabled_once_its_job_is_old_enou
     assert move()["a"].enabled
     world.clock.time += 17 * 60_000
     assert not move()["a"].enabled
-
-
-def test_a_second_run_changes_nothing(
-    account: Account, client: Client, server: Server, move: Callable[..., dict[str, Moved]]
-) -> None:
-    account.put("a", NIGHTLY)
-    account.put("b", "rate(1 hour)", State="DISABLED")
-    first = move()
-    assert (first["a"].did, first["b"].did) == ("created", "created")
-    assert client.jobs.get("default", "b")["state"] == "paused"
-    kept, shown, calls = revisions(client), account.states(), dict(account.calls)
-    server.requests.clear()
-    assert [each.did for each in move().values()] == ["kept"]
-    assert (writes(server), revisions(client), account.states()) == ([], kept, shown)
-    assert account.calls["UpdateSchedule"] == calls["UpdateSchedule"] == 1
-
-
-def test_a_job_that_was_resumed_here_stays_so(
-    account: Account, client: Client, move: Callable[..., dict[str, Moved]]
-) -> None:
-    account.put("a", NIGHTLY, State="DISABLED")
-    move()
-    client.jobs.resume("default", "a")
-    assert move()["a"].did == "kept"
-    assert client.jobs.get("default", "a")["state"] == "active"
-    definition: Any = {"schedule": "@daily", "target": {"type": "http", "url": "https://example.com/a"}}
-    client.jobs.put("default", "a", definition)
-    assert move("replace")["a"].did == "replaced"
-    assert client.jobs.get("default", "a")["state"] == "active"
-
-
-class Killed(BaseException):
-    """The process has ended."""
-
-
-@pytest.mark.parametrize("updates", [0, 1, 5, 11])
-def test_a_run_that_was_killed_while_it_disabled_goes_on(
-    account: Account, client: Client, move: Callable[..., dict[str, Moved]], updates: int
-) -> None:
-    for number in range(12):
-        account.put(f"job-{number:02}", NIGHTLY)
-    left, lock = [updates], Lock()
-
-    def die(**_: Any) -> None:
-        with lock:
-            left[0] -= 1
-            if left[0] < 0:
-                raise Killed
-
-    account.client.meta.events.register("before-call.scheduler.UpdateSchedule", die)
-    with pytest.raises(Killed):
-        move()
-    assert list(account.states().values()).count("DISABLED") == updates
-    kept = revisions(client)
-    assert len(kept) == 12
-
-    account.client.meta.events.unregister("before-call.scheduler.UpdateSchedule", die)
-    done = move()
-    assert [each.did for each in done.values() if each.did != "kept"] == []
-    assert (set(account.states().values()), revisions(client)) == ({"DISABLED"}, kept)
-
-
-@pytest.mark.parametrize("told", [1, 3, 5])
-def test_a_run_that_was_killed_while_it_wrote_goes_on(
-    account: Account, client: Client, clock: Clock, move: Callable[..., dict[str, Moved]], told: int
-) -> None:
-    for number in range(6):
-        account.put(f"job-{number}", NIGHTLY, State="DISABLED")
-    account.put("last", NIGHTLY)
-    mover = Mover(client, Source(account.client), now=clock.now, sleep=clock.sleep)
-    run = mover.run(account.moves())
-    assert [each.did for each in islice(run, told)] == ["created"] * told
-    run.close()  # type: ignore[attr-defined]
-    kept = revisions(client)
-    assert (len(kept), account.states()["default/last"]) == (told, "ENABLED")
-
-    done = move()
-    assert {name for name, each in done.items() if each.did == "kept"} == {*kept}
-    assert revisions(client).items() >= kept.items()
-    states = {each["name"]: each["state"] for each in client.jobs.list("default")}
-    assert states == {**dict.fromkeys((f"job-{number}" for number in range(6)), "paused"), "last": "active"}
-    assert account.states()["default/last"] == "DISABLED"
-
-
-def test_a_run_whose_stack_is_gone_disables_nothing_and_goes_on_later(
-    account: Account, client: Client, server: Server, move: Callable[..., dict[str, Moved]]
-) -> None:
-    account.group("orders")
-    account.put("a", NIGHTLY)
-    account.put("b", NIGHTLY, GroupName="orders")
-
-    def lose(model: Any, **_: Any) -> None:
-        assert model is None, "no schedule is disabled"
-
-    account.client.meta.events.register("before-call.scheduler.UpdateSchedule", lose)
-    send = server.api.send
-
-    def broken(method: str, url: str, **options: Any) -> Any:
-        if "/orders" in url:
-            server.faults += [Fault()] * 20
-        return send(method, url, **options)
-
-    server.api.send = broken  # type: ignore[method-assign, assignment]
-    with pytest.raises(UnreachableError):
-        move()
-    assert revisions_after(server, client, send) == ["a"]
-
-    account.client.meta.events.unregister("before-call.scheduler.UpdateSchedule", lose)
-    assert {name: each.did for name, each in move().items()} == {"a": "kept", "b": "created"}
-    assert set(account.states().values()) == {"DISABLED"}
-
-
-def revisions_after(server: Server, client: Client, send: Any) -> list[str]:
-    """The names of the jobs, once the stack is there again."""
-    server.api.send = send  # type: ignore[method-assign]
-    server.faults.clear()
-    return [*revisions(client)]
 
 
 def test_a_schedule_that_changes_meanwhile_stays_enabled(

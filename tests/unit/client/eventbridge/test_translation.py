@@ -129,14 +129,20 @@ def test_a_schedule_without_an_input_has_no_data(account: Account) -> None:
             {"Input": '{"at": "<aws.scheduler.scheduled-time>", "n": "<aws.scheduler.attempt-number>"}'},
             "Its Input has <aws.scheduler.attempt-number>, <aws.scheduler.scheduled-time>, which Sweephand",
         ),
-        ({"Arn": "arn:aws:ecs:eu-west-1:123456789012:cluster/main"}, "no target for ECS"),
-        ({"Arn": "arn:aws:kinesis:eu-west-1:123456789012:stream/main"}, "no target for Kinesis"),
-        ({"Arn": "arn:aws:states:eu-west-1:123456789012:activity:main"}, "no target for states"),
+        ({"Arn": "arn:aws:ecs:eu-west-1:123456789012:cluster/main"}, "Sweephand has no target for ECS"),
+        (
+            {"Arn": "arn:aws:kinesis:eu-west-1:123456789012:stream/main"},
+            "Sweephand has no target for Kinesis",
+        ),
+        (
+            {"Arn": "arn:aws:states:eu-west-1:123456789012:activity:main"},
+            "Sweephand has no target for states",
+        ),
         (
             {"Arn": BUS, "EventBridgePutEventsV2Parameters": {"DetailType": "a", "Source": "b"}},
             "Its target has EventBridgePutEventsV2Parameters, which no target of Sweephand has.",
         ),
-        ({"Arn": "arn:aws:xray"}, "no target for arn:aws:xray"),
+        ({"Arn": "arn:aws:xray"}, "Sweephand has no target for arn:aws:xray"),
         (
             {"Arn": "arn:aws:scheduler:::aws-sdk:ec2:stopInstances"},
             "Its target is the call ec2:stopInstances of AWS's API",

@@ -1,0 +1,128 @@
+"""A second run goes on where a run ended, also one that was killed, and changes nothing that is done."""
+
+from collections.abc import Callable
+from itertools import islice
+from threading import Lock
+from typing import Any
+
+import pytest
+from tests.fakes.http_server import Fault, Server
+from tests.unit.client.eventbridge.conftest import NIGHTLY, Account, Clock, revisions, writes
+
+from sweephand_client.api.client import Client
+from sweephand_client.http.errors import UnreachableError
+from sweephand_client.tasks.eventbridge.moving import Moved, Mover
+from sweephand_client.tasks.eventbridge.source import Source
+
+
+def test_a_second_run_changes_nothing(
+    account: Account, client: Client, server: Server, move: Callable[..., dict[str, Moved]]
+) -> None:
+    account.put("a", NIGHTLY)
+    account.put("b", "rate(1 hour)", State="DISABLED")
+    first = move()
+    assert (first["a"].did, first["b"].did) == ("created", "created")
+    assert client.jobs.get("default", "b")["state"] == "paused"
+    kept, shown, calls = revisions(client), account.states(), dict(account.calls)
+    server.requests.clear()
+    assert [each.did for each in move().values()] == ["kept"]
+    assert (writes(server), revisions(client), account.states()) == ([], kept, shown)
+    assert account.calls["UpdateSchedule"] == calls["UpdateSchedule"] == 1
+
+
+def test_a_job_that_was_resumed_here_stays_so(
+    account: Account, client: Client, move: Callable[..., dict[str, Moved]]
+) -> None:
+    account.put("a", NIGHTLY, State="DISABLED")
+    move()
+    client.jobs.resume("default", "a")
+    assert move()["a"].did == "kept"
+    assert client.jobs.get("default", "a")["state"] == "active"
+    definition: Any = {"schedule": "@daily", "target": {"type": "http", "url": "https://example.com/a"}}
+    client.jobs.put("default", "a", definition)
+    assert move("replace")["a"].did == "replaced"
+    assert client.jobs.get("default", "a")["state"] == "active"
+
+
+class Killed(BaseException):
+    """The process has ended."""
+
+
+@pytest.mark.parametrize("updates", [0, 1, 5, 11])
+def test_a_run_that_was_killed_while_it_disabled_goes_on(
+    account: Account, client: Client, move: Callable[..., dict[str, Moved]], updates: int
+) -> None:
+    for number in range(12):
+        account.put(f"job-{number:02}", NIGHTLY)
+    left, lock = [updates], Lock()
+
+    def die(**_: Any) -> None:
+        with lock:
+            left[0] -= 1
+            if left[0] < 0:
+                raise Killed
+
+    account.client.meta.events.register("before-call.scheduler.UpdateSchedule", die)
+    with pytest.raises(Killed):
+        move()
+    assert list(account.states().values()).count("DISABLED") == updates
+    kept = revisions(client)
+    assert len(kept) == 12
+
+    account.client.meta.events.unregister("before-call.scheduler.UpdateSchedule", die)
+    done = move()
+    assert [each.did for each in done.values() if each.did != "kept"] == []
+    assert (set(account.states().values()), revisions(client)) == ({"DISABLED"}, kept)
+
+
+@pytest.mark.parametrize("told", [1, 3, 5])
+def test_a_run_that_was_killed_while_it_wrote_goes_on(
+    account: Account, client: Client, clock: Clock, move: Callable[..., dict[str, Moved]], told: int
+) -> None:
+    for number in range(6):
+        account.put(f"job-{number}", NIGHTLY, State="DISABLED")
+    account.put("last", NIGHTLY)
+    mover = Mover(client, Source(account.client), now=clock.now, sleep=clock.sleep)
+    run = mover.run(account.moves())
+    assert [each.did for each in islice(run, told)] == ["created"] * told
+    run.close()  # type: ignore[attr-defined]
+    kept = revisions(client)
+    assert (len(kept), account.states()["default/last"]) == (told, "ENABLED")
+
+    done = move()
+    assert {name for name, each in done.items() if each.did == "kept"} == {*kept}
+    assert revisions(client).items() >= kept.items()
+    states = {each["name"]: each["state"] for each in client.jobs.list("default")}
+    assert states == {**dict.fromkeys((f"job-{number}" for number in range(6)), "paused"), "last": "active"}
+    assert account.states()["default/last"] == "DISABLED"
+
+
+def test_a_run_whose_stack_is_gone_disables_nothing_and_goes_on_later(
+    account: Account, client: Client, server: Server, move: Callable[..., dict[str, Moved]]
+) -> None:
+    account.group("orders")
+    account.put("a", NIGHTLY)
+    account.put("b", NIGHTLY, GroupName="orders")
+
+    send = server.api.send
+
+    def broken(method: str, url: str, **options: Any) -> Any:
+        if "/orders" in url:
+            server.faults += [Fault()] * 20
+        return send(method, url, **options)
+
+    server.api.send = broken  # type: ignore[method-assign, assignment]
+    with pytest.raises(UnreachableError):
+        move()
+    assert revisions_after(server, client, send) == ["a"]
+
+    assert account.calls["UpdateSchedule"] == 0
+    assert {name: each.did for name, each in move().items()} == {"a": "kept", "b": "created"}
+    assert set(account.states().values()) == {"DISABLED"}
+
+
+def revisions_after(server: Server, client: Client, send: Any) -> list[str]:
+    """The names of the jobs, once the stack is there again."""
+    server.api.send = send  # type: ignore[method-assign]
+    server.faults.clear()
+    return [*revisions(client)]
