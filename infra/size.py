@@ -116,7 +116,8 @@ CEILINGS: Final = {
     # The action for GitHub, run in bash against a stack, and the check before a commit: 290.
     # Windows take 805, of which their simulation is 330.
     # The tests of the move from EventBridge stand in two files, by what a run finds: 20 for imports.
-    "tests": Size(lines=94_725, modules=820, inner_imports=1),
+    # A day that fires more than 24 times, and a calendar that changes: 20.
+    "tests": Size(lines=94_745, modules=820, inner_imports=1),
 }
 
 

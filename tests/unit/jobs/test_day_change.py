@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import takewhile
 from random import Random
@@ -9,11 +10,13 @@ from random import Random
 import pytest
 from tests.unit.schedules.say import at, said
 
-from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, Instant
 from sweephand.base.timing import API_LIMIT_MS
 from sweephand.jobs.day_change import amended
 from sweephand.schedules import Series
+from sweephand.schedules.clock.dst import DstRule
 from sweephand.schedules.day_rule import OTHERWISES, ClosedDays, DayRule
+from sweephand.schedules.schedule import InstantList
 
 EPOCH = dt.date(1970, 1, 1)
 
@@ -26,8 +29,8 @@ def date_of(day: int) -> dt.date:
     return EPOCH + dt.timedelta(days=day)
 
 
-def rule(otherwise: str, *closed: str) -> DayRule:
-    days = ClosedDays.of({5, 6}, {day_of(each): True for each in closed})
+def rule(otherwise: str, *closed: str, weekend: Collection[int] = (5, 6)) -> DayRule:
+    days = ClosedDays.of(weekend, {day_of(each): True for each in closed})
     return DayRule(days.text(), "open", otherwise)  # type: ignore[arg-type]
 
 
@@ -139,6 +142,29 @@ def test_days_of_long_ago_are_forgotten() -> None:
     later = once_more(closed, rule("next"), "2027-07-01T12:00:00")
     assert later.days is not None
     assert later.days.fired == ()
+
+
+def test_all_25_hours_of_a_day_are_known_as_fired() -> None:
+    former = Series(
+        "0 0-23 * * *",
+        "Europe/Paris",
+        at("2027-01-01"),
+        dst=DstRule("skip", "both"),
+        days=rule("skip", weekend=()),
+    )
+    closed = once_more(former, rule("skip", "2027-10-31", weekend=()), "2027-10-31T22:59:59")
+    reopened = once_more(closed, rule("skip", weekend=()), "2027-10-31T23:00:30")
+    now = at("2027-10-31T23:00:30")
+    assert coming(reopened, now, now + 2 * DAY_MS) == coming(former, now, now + 2 * DAY_MS)
+
+
+def test_all_instants_of_a_list_that_lie_on_one_day_are_known_as_fired() -> None:
+    fired = [at("2026-12-13") + each * MINUTE_MS for each in range(95)]
+    later = [at("2027-02-14") + each * MINUTE_MS for each in range(5)]
+    former = Series(InstantList((*fired, *later)), "UTC", at("2026-01-01"), days=rule("skip", weekend=()))
+    closed = once_more(former, rule("skip", "2026-12-13", weekend=()), "2026-12-13T12:00:00")
+    moved = once_more(closed, rule("next", "2026-12-13", weekend=()), "2026-12-13T12:01:00")
+    assert coming(moved, at("2026-12-13T12:01:00"), at("2028-01-01")) == later
 
 
 def next_due(series: Series, after: str) -> Instant:

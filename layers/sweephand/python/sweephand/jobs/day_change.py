@@ -16,11 +16,17 @@ from sweephand.base.timing import API_LIMIT_MS
 from sweephand.schedules import Series
 from sweephand.schedules.clock.fitting_days import wall_of
 from sweephand.schedules.clock.zones import DAY_S, Zone, zone_named
-from sweephand.schedules.day_rule import EVERY_DAY, FIRED_BITS, MOVED_DAYS_MAX, DayRule
+from sweephand.schedules.day_rule import EVERY_DAY, MOVED_DAYS_MAX, DayRule
 from sweephand.schedules.notations.parsing import why_unmovable
 
 #: An occurrence is moved by 31 days at most, once by the former calendar and once by the new one.
 _REACH_MS: Final = (2 * MOVED_DAYS_MAX + 2) * DAY_MS
+
+#: A number of DayRule.fired names a part of a day, and in its lowest bits 24 of the day's occurrences.
+_BITS: Final = 24
+
+#: The parts of a day: 192 occurrences. A list has at most 100. 24 times are 48 on a day that clocks repeat.
+_PARTS: Final = 8
 
 
 class _Name(NamedTuple):
@@ -83,14 +89,18 @@ def _differ(series: Series, former: Series, around: Instant) -> bool:
 
 def _names_of(fired: Iterable[int]) -> Iterator[_Name]:
     for each in fired:
-        yield from (_Name(each >> FIRED_BITS, place) for place in range(FIRED_BITS) if each >> place & 1)
+        day, part = divmod(each >> _BITS, _PARTS)
+        yield from (_Name(day, part * _BITS + bit) for bit in range(_BITS) if each >> bit & 1)
 
 
 def _days_of(names: Iterable[_Name]) -> tuple[int, ...]:
     bits: dict[int, int] = {}
     for name in names:
-        bits[name.day] = bits.get(name.day, 0) | 1 << name.place
-    return tuple(day << FIRED_BITS | bits[day] for day in sorted(bits))
+        part, bit = divmod(name.place, _BITS)
+        assert part < _PARTS, "no day has more occurrences that a calendar moves"
+        at = name.day * _PARTS + part
+        bits[at] = bits.get(at, 0) | 1 << bit
+    return tuple(at << _BITS | bits[at] for at in sorted(bits))
 
 
 def _named(series: Series, around: Instant) -> Mapping[_Name, Instant]:

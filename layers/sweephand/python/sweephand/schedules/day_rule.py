@@ -25,9 +25,6 @@ OTHERWISES: Final[tuple[Otherwise, ...]] = get_args(Otherwise)
 #: How far away the day may lie to which an occurrence is moved.
 MOVED_DAYS_MAX: Final = 31
 
-#: How many times of a day a calendar may move, as bits (base/limits.py, CALENDAR_MOVES_PER_DAY_MAX).
-FIRED_BITS: Final = 24
-
 #: 1970-01-01 was a Thursday, and Monday is 0.
 _EPOCH_WEEKDAY: Final = 3
 _WEEK: Final = 7
@@ -92,8 +89,8 @@ class DayRule(NamedTuple):
 
     After a change of the calendar, some occurrences would fire again that were moved and have fired, and
     others would never fire. The series has none at the instants of `without`, and has further ones at those
-    of `also`, both ascending (jobs/day_change.py). `fired` are the days of the schedule that have fired and
-    have no place by now, each with a bit for each of its times: `day << FIRED_BITS | bits`.
+    of `also`, both ascending. `fired` are the days of the schedule that have fired and have no place by now
+    (jobs/day_change.py).
     """
 
     days: str
