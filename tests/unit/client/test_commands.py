@@ -270,7 +270,7 @@ def test_bad_input_exits_with_2_and_names_the_fields(sweephand: CommandLine) -> 
         (("policy", "put", "mail", "--rate", "fast"), "as in --rate 100/1m"),
         (("policy", "put", "mail", "--rate", "100"), "as in --rate 100/1m"),
         (("policy", "put", "mail", "--rate", "100/"), "as in --rate 100/1m"),
-        (("job", "schedule", "a", "--url", URL, "--queue", "q"), "Give only one of --url, --queue and --target"),
+        (("job", "schedule", "a", "--url", URL, "--queue", "q"), "Give only one of --url, --queue"),
         (("job", "get", ".."), "Give 1 to 128 of"),
         (("job", "get"), "name"),
         (("job", "list", "--limit", "0"), "limit"),

@@ -84,7 +84,8 @@ def test_a_result_has_as_much_of_the_output_as_there_is_room_for(character: str)
 def test_neither_the_token_nor_a_secret_variable_leaves_the_machine_or_reaches_the_command(
     machine: Machine, stack: Stack
 ) -> None:
-    command = shell(f"env; ps -o args= -p $$,$PPID; echo {TOKEN[:8]}{TOKEN[8:]}", environment={"DB_PASSWORD": "hunter22"})
+    shown = f"env; ps -o args= -p $$,$PPID; echo {TOKEN[:8]}{TOKEN[8:]}"
+    command = shell(shown, environment={"DB_PASSWORD": "hunter22"})
     machine.work(command).carry_out()
     [(_, result)] = stack.ends
     assert TOKEN not in result["output"]
