@@ -27,6 +27,9 @@ from sweephand_client.tasks.job_fields import differing_fields, stored_form, wri
 #: The description of a job whose creation was interrupted. Such a job counts as one that does not exist.
 INCOMPLETE: Final = "The creation of this paused job is not complete. Run the same command again."
 
+#: The errors of a write after which another write may succeed.
+NOT_DONE: Final = (StackFailedError, RefusedError, InputError)
+
 _UNKNOWN: Final = "The stack may have written this job, and deleted it after its run. Look at its runs."
 
 
@@ -46,16 +49,18 @@ def attempt(write: Callable[[], object]) -> Problem | None:
     """
     try:
         write()
-    except StackFailedError as error:
-        said = (
-            f"{error.problem.detail} {MAY_HAVE_WRITTEN}" if error.may_have_written else error.problem.detail
-        )
-        return replace(error.problem, detail=said)
-    except RefusedError as error:
-        return error.problem
-    except InputError as error:
-        return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "", str(error))
+    except NOT_DONE as error:
+        return problem_for(error)
     return None
+
+
+def problem_for(error: StackFailedError | RefusedError | InputError) -> Problem:
+    """The problem for which a write was not done. It says if the write may have been done all the same."""
+    if isinstance(error, InputError):
+        return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "", str(error))
+    if isinstance(error, StackFailedError) and error.may_have_written:
+        return replace(error.problem, detail=f"{error.problem.detail} {MAY_HAVE_WRITTEN}")
+    return error.problem
 
 
 def write_jobs(

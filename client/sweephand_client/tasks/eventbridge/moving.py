@@ -7,19 +7,20 @@ begun each fire that was due before its job was accepted. A due time in between 
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any, Final, Literal
 
 from sweephand_client.api.client import Client
-from sweephand_client.http.errors import Problem, RefusedError, SweephandError
+from sweephand_client.http.errors import Problem, RefusedError, StackFailedError, SweephandError
 from sweephand_client.tasks.apply import Step, carry_out, plan
 from sweephand_client.tasks.eventbridge.source import AT_ONCE, ChangedError, Source
 from sweephand_client.tasks.eventbridge.translation import Move
 from sweephand_client.tasks.jobs_file import JobsFile
 from sweephand_client.tasks.placing import instant, rfc3339
+from sweephand_client.tasks.writing import NOT_DONE, problem_for
 
 #: What becomes of a job that exists and differs.
 Existing = Literal["refuse", "keep", "replace"]
@@ -86,27 +87,37 @@ class Mover:
         for each in moves:
             by_namespace[each.namespace][each.schedule.name] = each
         for namespace, own in by_namespace.items():
-            jobs = (
-                replace(each.job, paused=False if each.job.paused is None else each.job.paused)
-                for each in own.values()
-                if each.job is not None
-            )
-            steps = []
-            for step in plan(self._client, namespace, JobsFile(tuple(jobs), namespace)):
-                done = self._without_writing(own[step.name], step)
-                if done is None:
-                    # A job may have been resumed here since its schedule was disabled.
-                    is_resumed = step.kind == "change" and step.pausing == "pause"
-                    steps.append(replace(step, pausing=None) if is_resumed else step)
-                else:
-                    self._accepted_at[namespace, step.name] = instant(step.updated_at or "")
+            untold = own.copy()
+            try:
+                for done in self._write_namespace(namespace, own):
+                    del untold[done.move.schedule.name]
                     yield done
-            for written in carry_out(self._client, namespace, steps):
-                step = written.step
-                self._accepted_at[namespace, step.name] = self._now()
-                did: Did = "created" if step.kind == "create" else "replaced"
-                move = own[step.name]
-                yield Moved(move, did) if written.problem is None else _refused(move, written.problem)
+            except NOT_DONE as error:
+                # The jobs of other namespaces fire by now, so their schedules have to be disabled.
+                yield from (_refused(each, problem_for(error)) for each in untold.values())
+
+    def _write_namespace(self, namespace: str, own: Mapping[str, Move]) -> Iterator[Moved]:
+        jobs = (
+            replace(each.job, paused=False if each.job.paused is None else each.job.paused)
+            for each in own.values()
+            if each.job is not None
+        )
+        steps = []
+        for step in plan(self._client, namespace, JobsFile(tuple(jobs), namespace)):
+            done = self._without_writing(own[step.name], step)
+            if done is None:
+                # A job may have been resumed here since its schedule was disabled.
+                is_resumed = step.kind == "change" and step.pausing == "pause"
+                steps.append(replace(step, pausing=None) if is_resumed else step)
+            else:
+                self._accepted_at[namespace, step.name] = instant(step.updated_at or "")
+                yield done
+        for written in carry_out(self._client, namespace, steps):
+            step = written.step
+            self._accepted_at[namespace, step.name] = self._now()
+            did: Did = "created" if step.kind == "create" else "replaced"
+            move = own[step.name]
+            yield Moved(move, did) if written.problem is None else _refused(move, written.problem)
 
     def _without_writing(self, move: Move, step: Step) -> Moved | None:
         """What is done for a schedule whose job is not written, None if it is to be written."""
@@ -154,7 +165,7 @@ class Mover:
         asked |= {"after": rfc3339(since), "limit": 1}
         try:
             found = self._client.preview(asked)["occurrences"]
-        except RefusedError:
+        except (RefusedError, StackFailedError):
             return accepted_at + late
         if not found or instant(found[0]["utc"]) > accepted_at:
             return None

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.fakes.http_events import Answered
 from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import Server, serving
 from tests.fakes.world import World
@@ -69,6 +70,73 @@ def test_a_job_that_is_refused_leaves_its_schedule_enabled(account: Account, wor
     bad = done["bad"]
     assert (bad.did, bad.enabled) == ("refused", "Its job was not written.")
     assert "TargetFunctionArns" in str(bad.problem)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        ("GET /v1/namespaces/orders", 404, "refused"),
+        ("GET /v1/namespaces/orders/jobs/b", 500, "refused"),
+        ("POST /v1/namespaces/orders/jobs", 403, "created"),
+    ],
+)
+def test_a_namespace_that_is_refused_stops_no_other(
+    account: Account, server: Server, move: Callable[..., dict[str, Moved]], refused: tuple[str, int, str]
+) -> None:
+    call, status, paused = refused
+    for group in ("orders", "zebra"):
+        account.group(group)
+    account.put("a", NIGHTLY)
+    account.put("b", NIGHTLY, GroupName="orders")
+    account.put("paused", NIGHTLY, GroupName="orders", State="DISABLED")
+    account.put("z", NIGHTLY, GroupName="zebra")
+    send = server.api.send
+
+    def refuse(method: str, url: str, **options: Any) -> Answered:
+        if f"{method} {url}" == call:
+            return Answered(status, {"content-type": "application/problem+json"}, '{"detail": "No."}')
+        return send(method, url, **options)
+
+    server.api.send = refuse  # type: ignore[method-assign, assignment]
+    done = move()
+
+    dids = {"a": "created", "b": "refused", "paused": paused, "z": "created"}
+    assert {name: each.did for name, each in done.items()} == dids
+    assert (done["b"].enabled, str(done["b"].problem)) == ("Its job was not written.", "No.")
+    assert account.states() == {
+        "default/a": "DISABLED",
+        "orders/b": "ENABLED",
+        "orders/paused": "DISABLED",
+        "zebra/z": "DISABLED",
+    }
+
+
+def test_a_namespace_that_no_job_can_have_stops_no_other(
+    account: Account, move: Callable[..., dict[str, Moved]]
+) -> None:
+    account.group("..")
+    account.put("a", NIGHTLY)
+    account.put("b", NIGHTLY, GroupName="..")
+    done = move()
+    assert {name: each.did for name, each in done.items()} == {"a": "created", "b": "refused"}
+    assert account.states() == {"../b": "ENABLED", "default/a": "DISABLED"}
+
+
+@pytest.mark.parametrize("status", [403, 500])
+def test_a_schedule_stays_enabled_for_longer_where_its_due_times_are_not_told(
+    account: Account, server: Server, move: Callable[..., dict[str, Moved]], clock: Clock, status: int
+) -> None:
+    account.put("a", NIGHTLY)
+    send = server.api.send
+
+    def refuse(method: str, url: str, **options: Any) -> Answered:
+        if url.endswith("/occurrences"):
+            return Answered(status, {"content-type": "application/problem+json"}, '{"detail": "No."}')
+        return send(method, url, **options)
+
+    server.api.send = refuse  # type: ignore[method-assign, assignment]
+    assert not move()["a"].enabled
+    assert clock.slept == [75.0]
 
 
 def test_a_fire_of_the_last_minute_is_awaited(
