@@ -16,7 +16,7 @@ from sweephand_client.api.client import Client
 from sweephand_client.http.errors import InputError, InvalidError, NotFoundError, Problem
 from sweephand_client.openapi.calendars import CalendarRequest
 from sweephand_client.openapi.job_answers import WholeJobResponse
-from sweephand_client.openapi.requests import JobRequest
+from sweephand_client.openapi.requests import CatchUpMode, JobRequest
 from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
 from sweephand_client.tasks.writing import (
@@ -147,14 +147,19 @@ def _calendar(client: Client, namespace: str, name: str, declared: CalendarReque
 
 
 def carry_out(
-    client: Client, namespace: str, steps: Iterable[Step], *, reason: str | None = None
+    client: Client,
+    namespace: str,
+    steps: Iterable[Step],
+    *,
+    reason: str | None = None,
+    catchup: CatchUpMode | None = None,
 ) -> Iterator[Done]:
     """Carry out the steps, and tell of each that changes something when it is over.
 
     Calendars are written first, since jobs may name them. Jobs are paused before they are written, and
     resumed afterwards. Jobs are deleted last, and only if nothing was refused: a file that is wrong must not
     delete. A job that was changed since it was read is not deleted. A refused step does not stop the others.
-    `reason` says why, in the jobs' changes.
+    `reason` says why, in the jobs' changes. `catchup` is that of Jobs.resume().
     """
     steps = [each for each in steps if each.is_change]
     refused = False
@@ -164,7 +169,7 @@ def carry_out(
     )
     for done in chain(
         _calendars(client, namespace, steps),
-        _one_by_one(client, namespace, first, reason),
+        _one_by_one(client, namespace, first, reason, catchup),
         _in_bulk(client, namespace, first, reason),
     ):
         refused |= done.problem is not None
@@ -228,15 +233,23 @@ def _write(step: Step) -> Write:
 
 
 def _one_by_one(
-    client: Client, namespace: str, steps: Iterable[Step], write_reason: str | None
+    client: Client,
+    namespace: str,
+    steps: Iterable[Step],
+    write_reason: str | None,
+    catchup: CatchUpMode | None,
 ) -> Iterator[Done]:
     """The steps that pause or resume."""
     for step in steps:
         if step.pausing is not None:
-            yield Done(step, attempt(partial(_write_and_pause, client, namespace, step, write_reason)))
+            yield Done(
+                step, attempt(partial(_write_and_pause, client, namespace, step, write_reason, catchup))
+            )
 
 
-def _write_and_pause(client: Client, namespace: str, step: Step, write_reason: str | None) -> None:
+def _write_and_pause(
+    client: Client, namespace: str, step: Step, write_reason: str | None, catchup: CatchUpMode | None
+) -> None:
     assert step.declared is not None, "only a declared job is paused or resumed"
     paused = step.declared.paused
     reason = paused if isinstance(paused, str) else None
@@ -251,7 +264,7 @@ def _write_and_pause(client: Client, namespace: str, step: Step, write_reason: s
         # A pause leaves the revision. So the write fails if the job was changed since it was read.
         write_job(client, namespace, _write(step), reason=write_reason)
     if step.pausing == "resume":
-        client.jobs.resume(namespace, step.name)
+        client.jobs.resume(namespace, step.name, catchup=catchup)
 
 
 def _in_bulk(client: Client, namespace: str, steps: Iterable[Step], reason: str | None) -> Iterator[Done]:

@@ -1,6 +1,7 @@
 """A schedule is disabled after its job was accepted, and no fire is lost."""
 
 import datetime as dt
+import json
 from collections.abc import Callable
 from itertools import takewhile
 from threading import Lock
@@ -281,6 +282,23 @@ def test_a_paused_job_does_not_take_the_place_of_an_enabled_schedule(
     assert account.states() == {"default/a": "ENABLED"}
     assert move("replace")["a"].did == "replaced"
     assert client.jobs.get("default", "a")["state"] == "active"
+
+
+@pytest.mark.parametrize("written", ["{}", '{"order":2}'])
+def test_a_paused_job_that_is_replaced_fires_nothing_of_its_pause(
+    account: Account, client: Client, move: Callable[..., dict[str, Moved]], world: World, written: str
+) -> None:
+    account.put("a", NIGHTLY, Target={"Input": "{}"})
+    job = account.move().job
+    assert job is not None
+    client.jobs.put("default", "a", {**job.definition, "data": json.loads(written)})
+    client.jobs.pause("default", "a")
+    # EventBridge has fired what was due in the pause.
+    world.clock.time += 48 * 3_600_000
+    assert move("replace")["a"].did == "replaced"
+    assert client.jobs.get("default", "a")["state"] == "active"
+    world.run_until(world.clock.time + 60_000)
+    assert {each["state"] for each in client.runs.list("default", "a")} == {"skipped"}
 
 
 def refusal(code: str, message: str) -> ClientError:
