@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import Problem, RefusedError, StackFailedError, SweephandError
-from sweephand_client.tasks.apply import Step, carry_out, plan
+from sweephand_client.tasks.apply import FieldChange, Step, carry_out, plan
 from sweephand_client.tasks.eventbridge.source import AT_ONCE, ChangedError, Source
 from sweephand_client.tasks.eventbridge.translation import Move
 from sweephand_client.tasks.jobs_file import JobsFile
@@ -29,6 +29,9 @@ Did = Literal["created", "replaced", "kept", "refused"]
 
 #: How late EventBridge Scheduler begins a fire (AWS, "Schedule types": 60 s), and how far clocks differ.
 _LATE: Final = dt.timedelta(seconds=60 + 15)
+
+#: The fields of a job that say when EventBridge Scheduler fires it.
+_TIMES: Final = ("schedule", "timezone", "dst", "dueTime")
 
 #: For how long the command waits until it may disable the last schedules.
 _PATIENCE: Final = 2 * _LATE
@@ -103,7 +106,8 @@ class Mover:
             if each.job is not None
         )
         steps = []
-        for step in plan(self._client, namespace, JobsFile(tuple(jobs), namespace)):
+        planned = plan(self._client, namespace, JobsFile(tuple(jobs), namespace))
+        for step in map(self._without_past_start, planned):
             done = self._without_writing(own[step.name], step)
             if done is None:
                 # A job may have been resumed here since its schedule was disabled.
@@ -119,6 +123,24 @@ class Mover:
             did: Did = "created" if step.kind == "create" else "replaced"
             move = own[step.name]
             yield Moved(move, did) if written.problem is None else _refused(move, written.problem)
+
+    def _without_past_start(self, step: Step) -> Step:
+        """The step without a StartDate that has passed since the job was written: it changes no due time."""
+        if step.kind != "change":
+            return step
+        fields = tuple(each for each in step.fields if not self._is_past_start(step, each))
+        return replace(step, kind="change" if fields else "same", fields=fields)
+
+    def _is_past_start(self, step: Step, change: FieldChange) -> bool:
+        assert step.declared is not None, "no job is deleted"
+        is_cron = str(step.declared.definition.get("schedule")).startswith("cron(")
+        if not is_cron or change.name != "dueTime" or change.after is not None:
+            return False
+        try:
+            return instant(change.before) <= self._now()
+        except ValueError:
+            # It is a duration, so no move has written it.
+            return False
 
     def _without_writing(self, move: Move, step: Step) -> Moved | None:
         """What is done for a schedule whose job is not written, None if it is to be written."""
@@ -162,7 +184,7 @@ class Mover:
         since = self._now() - late
         if accepted_at <= since:
             return None
-        asked: Any = {name: move.job.definition.get(name) for name in ("schedule", "timezone", "dst")}
+        asked: Any = {name: move.job.definition.get(name) for name in _TIMES}
         asked |= {"after": rfc3339(since), "limit": 1}
         try:
             found = self._client.preview(asked)["occurrences"]

@@ -37,7 +37,8 @@ PARAMETERS: Final = ("Role", "Function", "Topic", "Bus", "StateMachine", "Queue"
 class Account:
     """EventBridge Scheduler of one region. `calls` counts the calls of its client by operation."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], dt.datetime]) -> None:
+        self.now = now
         self.client: Any = boto3.client("scheduler", region_name=REGION)
         self.calls: Counter[str] = Counter()
         self.client.meta.events.register(
@@ -75,26 +76,14 @@ class Account:
         }
 
     def moves(self, namespace: str | None = None, *, with_roles: bool = True) -> list[Move]:
-        """What an import at noon finds."""
+        """What an import finds now."""
         schedules = Source(self.client).read()
-        return translate(schedules, namespace=namespace, now=NOW, with_roles=with_roles)
+        return translate(schedules, namespace=namespace, now=self.now(), with_roles=with_roles)
 
     def move(self, *, with_roles: bool = True) -> Move:
-        """What an import at noon finds, where there is one schedule."""
+        """What an import finds now, where there is one schedule."""
         (move,) = self.moves(with_roles=with_roles)
         return move
-
-
-@pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
-    """An account without schedules, at noon."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    monkeypatch.setattr(Session, "now", lambda _: NOW)
-    with mock_aws(), time_machine.travel(NOW, tick=False):
-        yield Account()
 
 
 @pytest.fixture
@@ -137,6 +126,18 @@ class Clock:
 @pytest.fixture
 def clock(world: World) -> Clock:
     return Clock(world)
+
+
+@pytest.fixture
+def account(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Iterator[Account]:
+    """An account without schedules, at noon."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.setattr(Session, "now", lambda _: clock.now())
+    with mock_aws(), time_machine.travel(NOW, tick=False):
+        yield Account(clock.now)
 
 
 @pytest.fixture

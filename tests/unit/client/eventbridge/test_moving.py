@@ -161,6 +161,15 @@ def test_a_fire_of_the_last_minute_is_awaited(
     assert set(account.states().values()) == {"DISABLED"}
 
 
+def test_no_fire_is_awaited_before_the_start(
+    account: Account, move: Callable[..., dict[str, Moved]], clock: Clock, world: World
+) -> None:
+    account.put("a", "cron(0 12 * * ? *)", StartDate=NOW + dt.timedelta(days=1))
+    world.clock.time += 20_000
+    assert not move()["a"].enabled
+    assert clock.slept == []
+
+
 def test_a_fire_that_a_flexible_window_may_still_bring_keeps_the_schedule_enabled(
     account: Account, move: Callable[..., dict[str, Moved]], clock: Clock, world: World
 ) -> None:

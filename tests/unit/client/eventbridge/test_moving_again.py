@@ -1,5 +1,6 @@
 """A second run goes on where a run ended, also one that was killed, and changes nothing that is done."""
 
+import datetime as dt
 from collections.abc import Callable
 from itertools import islice
 from threading import Lock
@@ -7,7 +8,8 @@ from typing import Any
 
 import pytest
 from tests.fakes.http_server import Fault, Server
-from tests.unit.client.eventbridge.conftest import NIGHTLY, Account, Clock, revisions, writes
+from tests.fakes.world import World
+from tests.unit.client.eventbridge.conftest import NIGHTLY, NOW, Account, Clock, revisions, writes
 
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import UnreachableError
@@ -42,6 +44,40 @@ def test_a_job_that_was_resumed_here_stays_so(
     client.jobs.put("default", "a", definition)
     assert move("replace")["a"].did == "replaced"
     assert client.jobs.get("default", "a")["state"] == "active"
+
+
+def test_a_start_that_passes_after_its_job_was_written_is_no_difference(
+    account: Account, client: Client, server: Server, move: Callable[..., dict[str, Moved]], world: World
+) -> None:
+    account.put("a", NIGHTLY, StartDate=NOW + dt.timedelta(hours=1))
+    job = account.move().job
+    assert job is not None
+    client.jobs.put("default", "a", job.definition)
+    world.clock.time += 2 * 3_600_000
+    server.requests.clear()
+    assert (move()["a"].did, account.states()["default/a"]) == ("kept", "DISABLED")
+    assert (writes(server), "dueTime" in client.jobs.get("default", "a")) == ([], True)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [(NIGHTLY, "2026-11-21T13:00:00Z"), (NIGHTLY, "1h"), ("rate(1 hour)", "2026-11-21T12:00:10Z")],
+)
+def test_a_start_is_a_difference_if_it_changes_due_times(
+    account: Account,
+    client: Client,
+    move: Callable[..., dict[str, Moved]],
+    world: World,
+    given: tuple[str, str],
+) -> None:
+    expression, due_time = given
+    account.put("a", expression)
+    job = account.move().job
+    assert job is not None
+    client.jobs.put("default", "a", {**job.definition, "dueTime": due_time})
+    world.clock.time += 20_000
+    assert "The job exists and differs in dueTime. Say" in str(move()["a"].problem)
+    assert account.states() == {"default/a": "ENABLED"}
 
 
 class Killed(BaseException):
