@@ -14,9 +14,9 @@ from http import HTTPStatus
 from typing import Any, Final, Literal
 
 from sweephand_client.api.client import Client
-from sweephand_client.http.errors import Problem, RefusedError, StackFailedError, SweephandError
+from sweephand_client.http.errors import Problem, RefusedError, StackFailedError
 from sweephand_client.tasks.apply import FieldChange, Step, carry_out, plan
-from sweephand_client.tasks.eventbridge.source import AT_ONCE, ChangedError, Source
+from sweephand_client.tasks.eventbridge.source import AT_ONCE, ChangedError, Source, SourceError
 from sweephand_client.tasks.eventbridge.translation import Move
 from sweephand_client.tasks.jobs_file import JobsFile
 from sweephand_client.tasks.placing import instant, rfc3339
@@ -75,7 +75,8 @@ class Mover:
     def run(self, moves: Iterable[Move]) -> Iterator[Moved]:
         """Write the job of each schedule and disable the schedule. Tells of each when it is over.
 
-        Raises UnreachableError, after which nothing more is disabled.
+        Raises UnreachableError if the stack or AWS does not answer, and InputError without credentials of
+        AWS. Then the run has ended, and may have disabled a schedule that it has not told of.
         """
         accepted: list[Moved] = []
         for done in self._write(each for each in moves if each.job is not None):
@@ -199,7 +200,7 @@ class Mover:
             self._source.disable(done.move.schedule)
         except ChangedError as error:
             return replace(done, enabled=str(error))
-        except SweephandError as error:
+        except SourceError as error:
             return replace(done, enabled=str(error), was_refused=True)
         return done
 

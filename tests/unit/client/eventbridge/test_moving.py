@@ -6,9 +6,10 @@ from collections.abc import Callable
 from itertools import takewhile
 from threading import Lock
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
 from tests.fakes.http_events import Answered
 from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import Server, serving
@@ -26,7 +27,7 @@ from tests.unit.client.eventbridge.oracle import due_times
 
 from sweephand_client.api.client import Client
 from sweephand_client.http.authorization import Bearer
-from sweephand_client.http.errors import NotFoundError
+from sweephand_client.http.errors import InputError, NotFoundError, UnreachableError
 from sweephand_client.http.transport import Transport
 from sweephand_client.tasks.eventbridge.moving import Existing, Moved, Mover
 from sweephand_client.tasks.eventbridge.source import AT_ONCE, MOVED, Source
@@ -344,6 +345,26 @@ def test_a_schedule_that_aws_does_not_let_disable_is_told(
     done = move()["a"]
     assert (done.did, done.was_refused) == ("created", True)
     assert "EventBridge Scheduler refused UpdateSchedule: " in done.enabled
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        (EndpointConnectionError(endpoint_url="https://scheduler.example"), UnreachableError),
+        (NoCredentialsError(), InputError),
+    ],
+)
+def test_a_run_ends_when_aws_cannot_be_called(
+    account: Account,
+    move: Callable[..., dict[str, Moved]],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    raised: type[Exception],
+) -> None:
+    account.put("a", NIGHTLY)
+    monkeypatch.setattr(account.client, "update_schedule", Mock(side_effect=error))
+    with pytest.raises(raised):
+        move()
 
 
 def test_a_long_description_makes_room_for_the_mark(
