@@ -1,6 +1,7 @@
 """The command `apply`: makes the jobs of a namespace those that a file or a program declares."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any
@@ -12,12 +13,17 @@ from sweephand_client.commands.output import Output
 from sweephand_client.commands.session import DIFFERS, Session, exit_for, problem_value
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import FieldError, InputError, Problem
-from sweephand_client.tasks.apply import Done, Step, carry_out, plan, refusals
+from sweephand_client.tasks.apply import Done, FieldChange, Step, carry_out, plan, refusals
 from sweephand_client.tasks.exact_yaml import Places
 from sweephand_client.tasks.jobs_file import JobsFile, jobs_schema, read_jobs_file
 
 _MARKS = {"create": "+", "change": "~", "delete": "-", "same": "="}
 _DID = {"create": "created", "change": "changed", "delete": "deleted", "same": "kept"}
+
+#: The fields of a job whose headers can hold secrets, and what a plan shows of such a header.
+_TARGETS = ("target", "onComplete", "onAlert")
+_HIDDEN = "(hidden)"
+_HIDDEN_CHANGE = "(hidden, changed)"
 
 
 def apply(
@@ -121,7 +127,7 @@ def _show_plan(output: Output, steps: list[Step], refused: list[Done], lines: _L
             continue
         suffix = "" if step.pausing is None else f" ({step.pausing})"
         output.text(f"{_MARKS[step.kind]} {step.what}{suffix}")
-        for each in step.fields:
+        for each in map(_without_secrets, step.fields):
             if each.before is not None:
                 output.text(f"    - {each.name}: {exact_json.write(each.before)}")
             if each.after is not None or each.name == "data":
@@ -144,6 +150,35 @@ def _show_plan(output: Output, steps: list[Step], refused: list[Done], lines: _L
     )
 
 
+def _without_secrets(change: FieldChange) -> FieldChange:
+    """The change without the values of headers. It still says which of them change."""
+    if change.name not in _TARGETS:
+        return change
+    before, after = change.before, change.after
+    return FieldChange(change.name, _with_hidden_headers(before, before), _with_hidden_headers(after, before))
+
+
+def _with_hidden_headers(target: Any, before: Any) -> Any:
+    headers = _headers(target)
+    if headers is None:
+        return target
+    if not isinstance(headers, Mapping):
+        return {**target, "headers": _HIDDEN}
+    former = _headers(before)
+    known = former if isinstance(former, Mapping) else {}
+
+    def shown(name: str, value: Any) -> Any:
+        if isinstance(value, Mapping) and value.keys() == {"secretRef"}:
+            return value
+        return _HIDDEN if known.get(name, value) == value else _HIDDEN_CHANGE
+
+    return {**target, "headers": {name: shown(name, value) for name, value in headers.items()}}
+
+
+def _headers(target: Any) -> Any:
+    return target.get("headers") if isinstance(target, Mapping) else None
+
+
 def _show_done(output: Output, done: Done, lines: _Lines | None) -> None:
     done = done if lines is None else lines.added_to(done)
     if done.problem is None:
@@ -159,7 +194,8 @@ def _verb(step: Step) -> str:
 
 
 def _step_value(step: Step, problem: Problem | None) -> dict[str, Any]:
-    fields = [{"name": each.name, "before": each.before, "after": each.after} for each in step.fields]
+    shown = map(_without_secrets, step.fields)
+    fields = [{"name": each.name, "before": each.before, "after": each.after} for each in shown]
     value = {"name": step.name, "kind": step.kind, "pausing": step.pausing, "fields": fields}
     return value | _calendar_value(step) | _problem_value(problem)
 
