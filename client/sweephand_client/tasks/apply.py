@@ -5,7 +5,7 @@ A file says by labels or a prefix which jobs it owns. A file of the last state w
 two people would delete each other's jobs.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,6 +38,9 @@ _AT_ONCE: Final = 8
 
 #: Until when a calendar knows its days.
 _KNOWN: Final = "knownUntil"
+
+#: The fields that are refused because of the days of a calendar, or because there is no calendar.
+_OF_DAYS: Final = ({"/calendar/name"}, {"/calendar"}, {"/ttl"})
 
 #: The kind of the problem of a job that was not deleted because another one was refused.
 HELD_BACK: Final = "held-back"
@@ -199,27 +202,46 @@ def _calendars(client: Client, namespace: str, steps: Iterable[Step]) -> Iterato
 def refusals(client: Client, namespace: str, steps: Iterable[Step]) -> list[Done]:
     """The steps that carry_out() would not do. The stack is asked about each write, and writes nothing.
 
-    A job whose calendar would be created first is judged without it.
+    A job whose calendar would be written first is not judged by the days of that calendar.
     """
     steps = list(steps)
-    new = {each.name for each in steps if each.calendar is not None and each.kind == "create"}
+    calendars = {each.name for each in steps if each.calendar is not None and each.is_change}
     wanted = [each for each in steps if each.kind in ("create", "change") and each.calendar is None]
     problems = list(check_jobs(client, namespace, list(map(_write, wanted))))
     pairs = enumerate(zip(wanted, problems, strict=True))
-    waiting = [at for at, (step, problem) in pairs if problem and _waits_for_calendar(step, problem, new)]
+    waiting = [at for at, (step, problem) in pairs if problem and _is_of_days(step, problem, calendars)]
     again = check_jobs(client, namespace, [_without_calendar(_write(wanted[at])) for at in waiting])
     for at, problem in zip(waiting, again, strict=True):
-        problems[at] = problem
+        problems[at] = problem or _unmovable(client, namespace, wanted[at])
     refused = [Done(*each) for each in zip(wanted, problems, strict=True) if each[1] is not None]
     held = [each for each in steps if each.kind == "delete"] if refused else []
     return refused + [Done(each, _HELD) for each in held]
 
 
-def _waits_for_calendar(step: Step, problem: Problem, new: set[str]) -> bool:
-    """Whether a job is refused only because its calendar is not written yet."""
-    used: Any = _write(step).definition.get("calendar")
-    names_new = isinstance(used, Mapping) and used.get("name") in new
-    return names_new and {each.pointer for each in problem.errors} == {"/calendar/name"}
+def _is_of_days(step: Step, problem: Problem, calendars: Collection[str]) -> bool:
+    """Whether a job may be refused only because one of these calendars is not written yet."""
+    written = _write(step).definition
+    used: Any = written.get("calendar")
+    if not isinstance(used, Mapping) or used.get("name") not in calendars:
+        return False
+    # A job without times cannot have a calendar.
+    is_timed = written.get("schedule") is not None or written.get("dueTime") is not None
+    return is_timed and {each.pointer for each in problem.errors} in _OF_DAYS
+
+
+def _unmovable(client: Client, namespace: str, step: Step) -> Problem | None:
+    """The problem of a job whose schedule cannot move to other days, whatever days its calendar has."""
+    written: Any = _write(step).definition
+    if written["calendar"].get("otherwise") in (None, "skip"):
+        return None
+    asked: Any = {name: written.get(name) for name in ("schedule", "timezone", "calendar")}
+    asked |= {"namespace": namespace, "limit": 1}
+    try:
+        client.preview(asked)
+    except InvalidError as error:
+        found = tuple(each for each in error.problem.errors if each.pointer == "/calendar/otherwise")
+        return replace(error.problem, errors=found) if found else None
+    return None
 
 
 def _without_calendar(write: Write) -> Write:

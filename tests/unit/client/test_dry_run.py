@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from tests.unit.client.conftest import CommandLine
 
 JOB = """
@@ -56,3 +57,50 @@ def test_a_plan_hides_headers_that_the_stack_would_refuse(sweephand: CommandLine
         text = f"jobs: [{{name: a, target: {target}}}, {{name: b, target: text}}]"
         ran = sweephand.run("apply", "-f", "-", "--dry-run", given=text)
         assert (ran.code, "(hidden)" in ran.out, "my-secret" in ran.out) == (2, True, False)
+
+
+def test_a_dry_run_takes_what_a_calendar_of_the_file_would_let_fire(sweephand: CommandLine) -> None:
+    sweephand.ok("calendar", "put", "shop", "--closed", "2026-12-25")
+    text = """
+calendars: {shop: {}}
+defaults: {target: {type: http, url: "https://x.example"}, dueTime: "2026-12-25T12:00:00Z"}
+jobs:
+  - {name: a, calendar: {name: shop}}
+  - {name: b, calendar: {name: shop, otherwise: next}, ttl: "2026-12-25T18:00:00Z"}
+"""
+    planned = sweephand.ok("apply", "-f", "-", "--dry-run", given=text)
+    assert planned.out.endswith("1 to change, 2 to create, 0 unchanged\n")
+    assert sweephand.ok("apply", "-f", "-", given=text).out.endswith("1 changed, 2 created, 0 unchanged\n")
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+@pytest.mark.parametrize(
+    ("times", "pointer"),
+    [
+        ("schedule: '@every 1h', calendar: {name: shop, otherwise: next}", "/calendar/otherwise: "),
+        ("calendar: {name: shop}", "/calendar"),
+        ("dueTime: 2h, ttl: '2026-11-21T12:00:01Z', calendar: {name: shop}", "/ttl: "),
+    ],
+)
+def test_a_dry_run_refuses_what_no_calendar_would_let_fire(
+    sweephand: CommandLine, times: str, pointer: str, *, is_stored: bool
+) -> None:
+    if is_stored:
+        sweephand.ok("calendar", "put", "shop", "--closed", "2026-11-21")
+    job = f"{{name: a, target: {{type: http, url: 'https://x.example'}}, {times}}}"
+    text = f"calendars: {{shop: {{weekend: []}}}}\njobs: [{job}]"
+    for words in (("--dry-run",), ()):
+        ran = sweephand.run("apply", "-f", "-", *words, given=text)
+        assert ran.code == 2
+        assert f"a refused: 1 field cannot be accepted.\n  line 2, /jobs/0{pointer}" in ran.out
+
+
+def test_a_job_that_can_move_to_days_of_a_new_calendar_is_not_refused(sweephand: CommandLine) -> None:
+    job = "{name: a, schedule: '@daily', target: {type: http, url: 'https://x.example'}, CALENDAR}"
+    text = f"calendars: {{shop: {{}}}}\njobs: [{job}]"
+    for otherwise in ("next", "skip", "null"):
+        calendar = f"calendar: {{name: shop, otherwise: {otherwise}}}"
+        given = text.replace("CALENDAR", calendar)
+        assert sweephand.ok("apply", "-f", "-", "--dry-run", given=given).out.endswith(
+            "2 to create, 0 unchanged\n"
+        )
