@@ -63,7 +63,7 @@ def apply(
     with output.progress("comparing", len(declared.jobs)) as bar:
         steps = plan(session.client, namespace, declared, prunes=prune, seen=bar.step)
     if dry_run:
-        refused = refusals(session.client, namespace, steps)
+        refused = refusals(session.client, namespace, steps, reason=reason)
         _show_plan(output, steps, refused, lines)
         exit_for(each.problem for each in refused)
         if exit_code and any(each.is_change for each in steps):

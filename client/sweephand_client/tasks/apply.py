@@ -199,7 +199,9 @@ def _calendars(client: Client, namespace: str, steps: Iterable[Step]) -> Iterato
             yield Done(step, attempt(put))
 
 
-def refusals(client: Client, namespace: str, steps: Iterable[Step]) -> list[Done]:
+def refusals(
+    client: Client, namespace: str, steps: Iterable[Step], *, reason: str | None = None
+) -> list[Done]:
     """The steps that carry_out() would not do. The stack is asked about each write, and writes nothing.
 
     A job whose calendar would be written first is not judged by the days of that calendar.
@@ -207,7 +209,7 @@ def refusals(client: Client, namespace: str, steps: Iterable[Step]) -> list[Done
     steps = list(steps)
     calendars = {each.name for each in steps if each.calendar is not None and each.is_change}
     wanted = [each for each in steps if each.kind in ("create", "change") and each.calendar is None]
-    problems = list(check_jobs(client, namespace, list(map(_write, wanted))))
+    problems = list(check_jobs(client, namespace, list(map(_write, wanted)), reason=reason))
     pairs = enumerate(zip(wanted, problems, strict=True))
     waiting = [at for at, (step, problem) in pairs if problem and _is_of_days(step, problem, calendars)]
     again = check_jobs(client, namespace, [_without_calendar(_write(wanted[at])) for at in waiting])

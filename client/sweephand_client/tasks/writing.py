@@ -79,9 +79,14 @@ def write_jobs(
             yield _written_once(client, namespace, write, reason)
 
 
-def check_jobs(client: Client, namespace: str, writes: Sequence[Write]) -> Iterator[Problem | None]:
-    """For each job, in order, the problem for which the stack would not write it, or None. Writes nothing."""
-    return map(_problem_of, client.jobs.put_many(namespace, map(_named, writes), dry_run=True))
+def check_jobs(
+    client: Client, namespace: str, writes: Sequence[Write], *, reason: str | None = None
+) -> Iterator[Problem | None]:
+    """For each job, in order, the problem for which the stack would not write it, or None. Writes nothing.
+
+    Raises a refusal of a whole call, such as for its `reason`.
+    """
+    return map(_problem_of, client.jobs.put_many(namespace, map(_named, writes), dry_run=True, reason=reason))
 
 
 def write_job(client: Client, namespace: str, write: Write, *, reason: str | None = None) -> None:

@@ -122,7 +122,7 @@ class Runner:
             ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
             env={
                 "PATH": "/usr/bin:/bin",
-                "LANG": "C.UTF-8",
+                "LANG": "C",
                 "PYTHONPATH": f"{ROOT}/client:{ROOT}/layers/sweephand/python",
                 "RUNNER_TEMP": str(self.home),
                 "GITHUB_ACTION_PATH": str(ROOT / "action"),
@@ -163,6 +163,14 @@ def test_a_push_that_is_refused_fails_the_workflow(runner: Runner) -> None:
     assert ran.code == 2
     assert "a refused: " in ran.out
     assert runner.installed.read_text("utf-8") == "install --quiet sweephand==1.2.3\n"
+
+
+def test_a_long_subject_is_cut_between_characters(runner: Runner) -> None:
+    file = runner.sweephand.file("jobs.yaml", JOBS)
+    ran = runner.run(file=file, commit="x" + 300 * "½é")
+    assert ran.code == 0, ran.err
+    (change,) = runner.sweephand.ok("job", "changes", "a", "--json").json
+    assert change["reason"] == ("x" + 300 * "½é")[:500]
 
 
 def test_a_pull_request_has_one_comment_with_the_plan_as_it_is_now(runner: Runner) -> None:

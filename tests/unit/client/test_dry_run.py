@@ -104,3 +104,12 @@ def test_a_job_that_can_move_to_days_of_a_new_calendar_is_not_refused(sweephand:
         assert sweephand.ok("apply", "-f", "-", "--dry-run", given=given).out.endswith(
             "2 to create, 0 unchanged\n"
         )
+
+
+def test_a_dry_run_refuses_a_reason_that_apply_would_refuse(sweephand: CommandLine) -> None:
+    path = sweephand.file("jobs.yaml", JOB.replace("x-ref: {secretRef: partner}", ""))
+    words = ("apply", "-f", path, "--reason", "x" * 600)
+    checked, applied = sweephand.run(*words, "--dry-run"), sweephand.run(*words)
+    assert (checked.code, checked.err) == (applied.code, applied.err)
+    assert (checked.code, "/reason: " in checked.err) == (2, True)
+    sweephand.ok("apply", "-f", path, "--dry-run", "--reason", "Add a")
