@@ -1,5 +1,6 @@
 """The commands `rehearse` and `check`: what weeks of jobs would do, and what a stack would refuse."""
 
+from dataclasses import replace
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -85,9 +86,9 @@ def rehearse(
 def check(
     session: Session, files: Annotated[list[str], typer.Argument(help="Files of jobs, as apply takes them.")]
 ) -> None:
-    """Check files of jobs without a stack: each field that apply would refuse, with its line.
+    """Check files of jobs without a stack: each field that apply would refuse in an empty namespace.
 
-    Policies, secrets and default targets that the files name count as stored.
+    Policies, secrets, default targets and calendars that the files name count as stored.
     """
     engine = _module("rehearse", "check")
     wrong, counts = [], {}
@@ -95,7 +96,10 @@ def check(
         text = read_text(file)
         try:
             declared = read_jobs_file(text)
-            engine.check_file(declared, text, declared.namespace or _NAMESPACE_DEFAULT, session.now())
+            # Each file may be for a namespace of its own.
+            own = replace(session)
+            own.take_namespace(declared.namespace)
+            engine.check_file(declared, text, own.asked_namespace or _NAMESPACE_DEFAULT, session.now())
             counts[file] = len(declared.jobs)
         except InputError as error:
             wrong.append(f"{file}: {error}")

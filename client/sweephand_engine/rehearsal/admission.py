@@ -1,8 +1,8 @@
 """Makes stored jobs of a file or of an export: the API of an engine in memory takes them, or refuses them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 
 from aws_lambda_powertools import Logger
 
@@ -17,7 +17,8 @@ from sweephand.targets.target_type import REF_FIELD
 from sweephand.web.http.app import build_handler
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import InputError, Problem
-from sweephand_client.openapi.requests import NamespaceRequest
+from sweephand_client.openapi.calendars import CalendarRequest
+from sweephand_client.openapi.requests import JobCalendar, JobRequest, NamespaceRequest
 from sweephand_client.tasks.apply import carry_out, plan
 from sweephand_client.tasks.archive import Archive
 from sweephand_client.tasks.jobs_file import JobsFile
@@ -34,6 +35,10 @@ JOBS_MAX: Final = 1_000
 
 #: Stands for a policy that a file names and does not have. It is the widest limit.
 _ANY_POLICY: Final[Any] = {"maxConcurrent": 10_000}
+
+#: Stands for a calendar that a file names and does not have. It closes weekends.
+_WEEKENDS: Final[CalendarRequest] = {}
+
 _ANY_TARGET: Final[Any] = {"type": "http", "url": "https://consumer.example/"}
 
 
@@ -119,24 +124,41 @@ class _Stage:
         return Admitted(jobs, {name: each for name, each in stored.items() if each is not None}, tuple(notes))
 
 
+def judge_file(declared: JobsFile, now: Instant, namespace: str, place: Callable[[int, str], str]) -> None:
+    """Judge the jobs of a file as admit_file() does, but by no calendar that the file lacks."""
+    unknown = _unknown_calendars(declared)
+    jobs = tuple(replace(each, definition=_on_open_days(each.definition, unknown)) for each in declared.jobs)
+    every_day: CalendarRequest = {"weekend": []}
+    admit_file(replace(declared, jobs=jobs), now, namespace, None, place, unknown_calendar=every_day)
+
+
+def _on_open_days(definition: JobRequest, calendars: Collection[str]) -> JobRequest:
+    """The definition with open days in place of closed ones, if it names one of these calendars."""
+    used: Any = definition.get("calendar")
+    if not isinstance(used, dict) or used.get("name") not in calendars or used.get("days") != "closed":
+        return definition
+    return {**definition, "calendar": cast("JobCalendar", {**used, "days": "open"})}
+
+
 def admit_file(
     declared: JobsFile,
     now: Instant,
     namespace: str,
     settings: Archive | None,
     place: Callable[[int, str], str],
+    *,
+    unknown_calendar: CalendarRequest = _WEEKENDS,
 ) -> Admitted:
     """The jobs of a file, as if it was applied at `now` to an empty namespace with those `settings`.
 
     Without settings, the rehearsal makes up what the jobs need and the file lacks: policies without limits, a
-    webhook as the default target, and calendars that close weekends. Raises InputError with every problem of
-    the jobs. `place` says where a pointer into a job of that number is.
+    webhook as the default target, and the `unknown_calendar`. Raises InputError with every problem of the
+    jobs. `place` says where a pointer into a job of that number is.
     """
-    _check_number(len(declared.jobs))
     stage, notes = _Stage(now, namespace, settings), []
     stage.put_secrets(each.definition for each in declared.jobs)
     if settings is None:
-        notes = _fill_in(stage.client, namespace, declared)
+        notes = _fill_in(stage.client, namespace, declared, unknown_calendar)
     elif settings.windows:
         notes = [_NO_WINDOWS]
     numbers = {each.name: number for number, each in enumerate(declared.jobs)}
@@ -157,7 +179,16 @@ def _sentences(problem: Problem, number: int, place: Callable[[int, str], str]) 
     return [f"{place(number, each.pointer)}: {each.detail}" for each in problem.errors]
 
 
-def _fill_in(client: Client, namespace: str, declared: JobsFile) -> list[str]:
+def _unknown_calendars(declared: JobsFile) -> list[str]:
+    """The calendars that the jobs name and the file lacks."""
+    used: list[Any] = [each.definition.get("calendar") for each in declared.jobs]
+    names = {each.get("name") for each in used if isinstance(each, dict)}
+    return sorted({each for each in names if isinstance(each, str)} - declared.calendars.keys())
+
+
+def _fill_in(
+    client: Client, namespace: str, declared: JobsFile, unknown_calendar: CalendarRequest
+) -> list[str]:
     """Put what the jobs need and the file cannot say. Returns sentences about it."""
     notes = []
     definitions: list[Mapping[str, Any]] = [each.definition for each in declared.jobs]
@@ -169,10 +200,9 @@ def _fill_in(client: Client, namespace: str, declared: JobsFile) -> list[str]:
             f"The limits of these policies are not in the file: {', '.join(policies)}. "
             "With --policies they are those of your stack."
         )
-    used = [each["calendar"].get("name") for each in definitions if isinstance(each.get("calendar"), dict)]
-    unknown = sorted({each for each in used if isinstance(each, str)} - declared.calendars.keys())
+    unknown = _unknown_calendars(declared)
     for name in unknown:
-        attempt(lambda name=name: client.calendars.put(namespace, name, {}))  # type: ignore[misc]
+        attempt(lambda name=name: client.calendars.put(namespace, name, unknown_calendar))  # type: ignore[misc]
     if unknown:
         notes.append(
             f"These calendars are not in the file: {', '.join(unknown)}. Here they close weekends alone. "
@@ -187,7 +217,7 @@ def _fill_in(client: Client, namespace: str, declared: JobsFile) -> list[str]:
 
 def admit_archive(archive: Archive, now: Instant) -> Admitted:
     """The jobs of a namespace, each in its phase at `now`. Raises InputError for what cannot be rehearsed."""
-    _check_number(len(archive.jobs))
+    check_number(len(archive.jobs))
     stage = _Stage(now, archive.namespace, replace(archive, jobs={}))
     stage.put_secrets(each["definition"] for each in archive.jobs.values())
     jobs = Archive(archive.namespace, jobs=archive.jobs)
@@ -199,7 +229,8 @@ def admit_archive(archive: Archive, now: Instant) -> Admitted:
     return stage.admitted(iter(archive.jobs), notes)
 
 
-def _check_number(count: int) -> None:
+def check_number(count: int) -> None:
+    """Raise InputError if a rehearsal does not take so many jobs."""
     if count > JOBS_MAX:
         refuse_number()
 

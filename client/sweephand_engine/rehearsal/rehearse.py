@@ -16,7 +16,15 @@ from sweephand_client.http.errors import InputError
 from sweephand_client.tasks.archive import Archive, read_archive
 from sweephand_client.tasks.exact_yaml import Places
 from sweephand_client.tasks.jobs_file import JobsFile
-from sweephand_engine.rehearsal.admission import JOBS_MAX, Admitted, admit_archive, admit_file, refuse_number
+from sweephand_engine.rehearsal.admission import (
+    JOBS_MAX,
+    Admitted,
+    admit_archive,
+    admit_file,
+    check_number,
+    judge_file,
+    refuse_number,
+)
 from sweephand_engine.rehearsal.consumer import Consumer, Outage, read_consumers, read_outage
 from sweephand_engine.rehearsal.findings import (
     Herd,
@@ -102,6 +110,7 @@ def rehearse_file(
 
     `settings` are the lines of an export without jobs. Raises InputError for jobs that a stack would refuse.
     """
+    check_number(len(declared.jobs))
     archive = None if settings is None else _read(settings, jobs_max=0)
     places = Places(text)
     return _rehearse(admit_file(declared, options.since, namespace, archive, places.of_job), options)
@@ -109,7 +118,7 @@ def rehearse_file(
 
 def check_file(declared: JobsFile, text: str, namespace: str, now: dt.datetime) -> None:
     """Check the jobs of a file of that `text`. Raises InputError for jobs that a stack would refuse."""
-    admit_file(declared, from_datetime(now), namespace, None, Places(text).of_job)
+    judge_file(declared, from_datetime(now), namespace, Places(text).of_job)
 
 
 def rehearse_namespace(export: Iterable[str], now: dt.datetime, options: Options) -> Rehearsal:

@@ -10,10 +10,13 @@ from typing import Any, Final
 import pytest
 import yaml
 from infra.local.places import ROOT
+from tests.fakes.world import NOON
 from tests.unit.client.conftest import CommandLine
 from tests.unit.docs.blocks import blocks
 
+from sweephand.base.instants import to_datetime
 from sweephand_client.commands import rehearse
+from sweephand_client.commands.session import Session
 
 GOOD: Final = """
 defaults:
@@ -47,6 +50,60 @@ def test_each_wrong_field_of_each_file_is_named_with_its_line(sweephand: Command
     ):
         assert said in checked.err
     assert good not in checked.err
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        "dueTime: '2026-11-21T11:59:01Z'",
+        "dueTime: '2026-11-21T11:58:00Z'",
+        "schedule: 'at(2026-11-20T00:00:00)'",
+        "schedule: ['2026-11-20T00:00:00Z']",
+        "schedule: 'R3/2026-11-01T00:00:00Z/P1D'",
+        "schedule: '@daily', ttl: '2026-11-20T00:00:00Z'",
+        "schedule: '0 8 * * SAT', calendar: {name: own}",
+        "schedule: '0 8 * * SUN', calendar: {name: own}",
+    ],
+)
+def test_times_are_judged_as_by_apply_in_an_empty_namespace(
+    sweephand: CommandLine, monkeypatch: pytest.MonkeyPatch, times: str
+) -> None:
+    monkeypatch.setattr(Session, "now", lambda _: to_datetime(NOON))
+    job = f"{{name: a, target: {{type: http, url: 'https://x.example'}}, {times}}}"
+    file = sweephand.file("jobs.yaml", f"calendars: {{own: {{weekend: [SUN]}}}}\njobs: [{job}]")
+    checked, applied = sweephand.run("check", file), sweephand.run("apply", "-f", file)
+    assert checked.code == applied.code
+    assert ("line 2, /jobs/0/" in checked.err) == ("line 2, /jobs/0/" in applied.out) == (checked.code == 2)
+
+
+@pytest.mark.parametrize("day", ["SAT", "SUN", "MON", "*"])
+def test_a_calendar_that_the_file_lacks_refuses_no_job(sweephand: CommandLine, day: str) -> None:
+    target = "{type: http, url: 'https://x.example'}"
+    jobs = [
+        f"{{name: a, schedule: '0 8 * * {day}', target: {target}, calendar: {{name: de}}}}",
+        f"{{name: b, schedule: '0 8 * * {day}', target: {target}, calendar: {{name: de, days: closed}}}}",
+    ]
+    sweephand.ok("check", sweephand.file("jobs.yaml", f"jobs: [{', '.join(jobs)}]"))
+    wrong = sweephand.file("wrong.yaml", f"jobs: [{jobs[1].replace('closed', 'close')}]")
+    assert "line 1, /jobs/0/calendar/days: " in sweephand.run("check", wrong).err
+
+
+def test_more_jobs_are_checked_than_a_rehearsal_takes(sweephand: CommandLine) -> None:
+    jobs = "".join(f"\n  - {{name: job-{number}}}" for number in range(1_001))
+    file = sweephand.file("jobs.yaml", f"jobs:{jobs}")
+    assert sweephand.ok("check", file, "--json").json == {"jobs": {file: 1_001}}
+    assert "a rehearsal takes 1,000" in sweephand.run("rehearse", file).err
+
+
+def test_a_file_for_another_namespace_is_refused_as_by_apply(sweephand: CommandLine) -> None:
+    ours, theirs = (
+        sweephand.file(f"{name}.yaml", f"namespace: {name}\njobs: []") for name in ("ours", "theirs")
+    )
+    sweephand.ok("check", ours, theirs)
+    checked = sweephand.run("check", ours, theirs, "--namespace", "ours")
+    applied = sweephand.run("apply", "-f", theirs, "--namespace", "ours")
+    assert (checked.code, checked.err) == (applied.code, f"{theirs}: {applied.err}")
+    assert checked.code == 2
 
 
 def test_without_the_engine_the_command_says_what_to_install(
