@@ -2,7 +2,8 @@
 
     python comment.py PLAN TITLE
 
-PULL_REQUEST, TOKEN, GITHUB_REPOSITORY and GITHUB_API_URL are in the environment.
+PULL_REQUEST, TOKEN, SWEEPHAND_URL, GITHUB_REPOSITORY and GITHUB_API_URL are in the environment. Each stack
+has a comment of its own.
 """
 
 import json
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 #: GitHub takes 65,536 characters.
@@ -52,7 +54,9 @@ def _comments(number: str) -> Iterator[Any]:
 
 def main() -> None:
     """Write the comment."""
-    plan, title = Path(sys.argv[1]).read_text("utf-8", errors="replace"), sys.argv[2].strip()
+    plan = Path(sys.argv[1]).read_text("utf-8", errors="replace")
+    host = urlsplit(os.environ["SWEEPHAND_URL"]).netloc.rpartition("@")[2]
+    title = f"{sys.argv[2].strip()} on {host}"
     number = os.environ["PULL_REQUEST"]
     former = [each["id"] for each in _comments(number) if (each["body"] or "").startswith(_mark(title))]
     comment = {"body": body(plan, title)}

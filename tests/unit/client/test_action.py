@@ -194,6 +194,16 @@ def test_a_pull_request_has_one_comment_with_the_plan_as_it_is_now(runner: Runne
     assert len(runner.github.comments) == 152
 
 
+def test_each_stack_has_a_comment_of_its_own(runner: Runner) -> None:
+    file, url = runner.sweephand.file("jobs.yaml", JOBS), runner.sweephand.server.url
+    hosts = url.partition("//")[2], url.partition("//")[2].replace("127.0.0.1", "localhost")
+    for host in (*hosts, *hosts):
+        ran = runner.run(file=file, dry_run="true", pull_request="7", url=f"http://{host}/")
+        assert ran.code == 0, ran.err
+    titles = [each["body"].split("\n")[1] for each in runner.github.comments]
+    assert titles == [f"**sweephand apply --dry-run**: {file} ns on {host}" for host in hosts]
+
+
 def test_a_plan_that_is_too_long_for_a_comment_is_cut(runner: Runner) -> None:
     jobs = [
         JOBS.replace("name: a", f"name: {letter * 100}-{number}") for letter in "ab" for number in range(400)
