@@ -159,10 +159,9 @@ def test_a_push_applies_the_file_and_its_subject_is_the_reason(runner: Runner) -
 
 def test_a_push_that_is_refused_fails_the_workflow(runner: Runner) -> None:
     file = runner.sweephand.file("jobs.yaml", JOBS.replace("@daily", "@never"))
-    ran = runner.run(file=file, commit="x" * 600, version="1.2.3")
+    ran = runner.run(file=file, commit="x" * 600)
     assert ran.code == 2
     assert "a refused: " in ran.out
-    assert runner.installed.read_text("utf-8") == "install --quiet sweephand==1.2.3\n"
 
 
 def test_a_long_subject_is_cut_between_characters(runner: Runner) -> None:
@@ -239,6 +238,21 @@ def test_an_option_that_is_neither_true_nor_false_writes_nothing(runner: Runner)
     ran = runner.run(file=runner.sweephand.file("jobs.yaml", JOBS), dry_run="yes")
     assert (ran.code, ran.out) == (2, "::error::dry-run and prune are true or false.\n")
     assert runner.names() == []
+
+
+def test_nothing_is_installed_that_its_registry_could_give_to_somebody_else() -> None:
+    steps = [each for each in ACTION["runs"]["steps"] if "pip" in each.get("run", "")]
+    assert [re.findall(r"install --quiet (.+)\n", each["run"]) for each in steps] == [
+        ['"$GITHUB_ACTION_PATH/.."']
+    ]
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        assert re.findall(r"pip install ['\"]?sweephand", page.read_text("utf-8")) == [], page.name
+
+
+def test_a_release_moves_the_tag_by_which_the_page_names_the_action() -> None:
+    used = re.findall(r"OWNER/sweephand/action@(\S+)", (ROOT / "docs" / "jobs-as-code.md").read_text("utf-8"))
+    moved = re.findall("Move the tag `(.+?)`", (ROOT / "docs" / "releasing.md").read_text("utf-8"))
+    assert (len(used), moved) == (1, used)
 
 
 def test_the_page_gives_the_action_each_input_that_it_requires() -> None:
