@@ -46,7 +46,7 @@ def apply(
     ] = False,
     reason: Annotated[
         str | None,
-        typer.Option(help="Why, for the changes of the jobs, such as the subject of the commit."),
+        typer.Option(help="Why, for the changes of the jobs that it writes or deletes."),
     ] = None,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="With --dry-run: exit 1 if anything would change.")

@@ -1,8 +1,10 @@
 """The methods of the client that take several calls, and those that no command uses."""
 
+import re
 from typing import Any
 
 import pytest
+from infra.local.places import ROOT
 from tests.fakes.http_server import Server
 from tests.unit.client.conftest import JOB, TARGET
 
@@ -10,6 +12,7 @@ from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.web.http.problems import problem_of
 from sweephand.web.routes import bulk
 from sweephand_client.api import calls
+from sweephand_client.api.calls import Calls
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import PreconditionError
 from sweephand_client.http.transport import Transport
@@ -18,6 +21,13 @@ from sweephand_client.openapi.requests import NamedJobRequest
 
 def names(number: int) -> list[str]:
     return [f"job-{each:03}" for each in range(number)]
+
+
+def test_the_page_names_each_part_of_the_client(client: Client) -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    (listed,) = re.findall("^- `client.(jobs`, .+) have a method for each call", page, re.MULTILINE)
+    parts = {name for name, each in vars(client).items() if isinstance(each, Calls)}
+    assert set(re.findall("[a-z]+(?=`)", listed)) == parts
 
 
 def test_a_list_reads_pages_until_there_are_no_more(
