@@ -63,7 +63,9 @@ CEILINGS: Final = {
     # The end of a pause takes 30: an option, two calls, and an export that has it.
     # `sweephand check` takes 25.
     # The commands and calls about windows take 100.
-    "client": Size(lines=6_035, modules=58, inner_imports=0),
+    # A move that goes on where a namespace is refused, and past starts, take 36. A plan that hides the values
+    # of headers takes 29, and a dry run that excuses only refusals for days 20.
+    "client": Size(lines=6_120, modules=58, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10.
@@ -83,8 +85,8 @@ CEILINGS: Final = {
     # Simulated time and the plugin of pytest take 980 lines. The plugin imports them when a test uses it.
     # Prices, quotas and the models of SQS and Lambda take 640 lines, once in `infra`.
     # A rehearsal takes 1,280: it plays what the package decides, finds what is worth telling, and tells it.
-    # It checks a file alone, too: 5.
-    "engine": Size(lines=4_625, modules=48, inner_imports=1),
+    # It checks a file alone, too: 5. By no calendar that the file lacks: 25.
+    "engine": Size(lines=4_649, modules=48, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
@@ -117,7 +119,9 @@ CEILINGS: Final = {
     # Windows take 805, of which their simulation is 330.
     # The tests of the move from EventBridge stand in two files, by what a run finds: 20 for imports.
     # A day that fires more than 24 times, and a calendar that changes: 20.
-    "tests": Size(lines=94_745, modules=820, inner_imports=1),
+    # What a dry run hides and foresees, in a module of its own, and what a check and the action do: 175.
+    # Moves from EventBridge that are refused in part, that resume jobs, or whose start has passed: 135.
+    "tests": Size(lines=95_054, modules=821, inner_imports=1),
 }
 
 
