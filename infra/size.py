@@ -50,7 +50,8 @@ CEILINGS: Final = {
     # Calendars take 1,590: days and moves of schedules 560, jobs and their following 530, the API 500. The
     # library of holidays is imported only when a calendar is written.
     # Windows take 730: what they are, their routes and fields, the gate, and what explains them.
-    "package": Size(lines=34_040, modules=317, inner_imports=33),
+    # What makes jobs follow a calendar is imported when a calendar changes: it takes 30 ms of a start.
+    "package": Size(lines=34_041, modules=317, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -121,6 +122,7 @@ CEILINGS: Final = {
     # A day that fires more than 24 times, and a calendar that changes: 20.
     # What a dry run hides and foresees, in a module of its own, and what a check and the action do: 175.
     # Moves from EventBridge that are refused in part, that resume jobs, or whose start has passed: 135.
+    # The modules of the flow function are bounded, too: 2.
     "tests": Size(lines=95_054, modules=821, inner_imports=1),
 }
 

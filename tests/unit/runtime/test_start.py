@@ -93,8 +93,10 @@ def test_what_few_deliveries_need_exists(module: str) -> None:
 #: measures the whole start against its bound. Trace contexts are one module, for fields of jobs and triggers.
 #: So are windows, after which each delivery asks.
 #: The orders to end a pause and to follow a calendar are two, as kinds of messages. The rule of days that a
-#: series carries is one.
-@pytest.mark.parametrize(("function", "modules_max"), [("deliver", 129), ("tick", 96), ("authorizer", 33)])
+#: series carries is one. The flow function makes jobs follow a calendar, and starts without what that needs.
+@pytest.mark.parametrize(
+    ("function", "modules_max"), [("deliver", 129), ("tick", 96), ("authorizer", 33), ("flow", 161)]
+)
 def test_a_function_imports_no_more_modules_at_its_start_than_its_bound_allows(
     function: str, modules_max: int
 ) -> None:

@@ -11,8 +11,9 @@ from sweephand.model.calendar import Calendar, CalendarKey, CalendarMessage
 from sweephand.model.job import Job, JobKey
 from sweephand.ports.calendars import CalendarStore
 from sweephand.ports.clock import Clock, Ids
-from sweephand.ports.jobs import JobStore
+from sweephand.ports.jobs import ChangeStore, JobStore, PayloadStore
 from sweephand.ports.queue import Queue
+from sweephand.ports.wheel import TimerStore
 
 #: How many jobs one message makes follow before the next one goes on.
 _PAGE_MAX: Final = 100
@@ -26,15 +27,19 @@ class CalendarFollower:
         *,
         calendars: CalendarStore,
         jobs: JobStore,
-        commits: Commits,
+        changes: ChangeStore,
+        timers: TimerStore,
         queue: Queue,
+        payloads: PayloadStore,
         clock: Clock,
         ids: Ids,
         concurrently: Concurrently,
     ) -> None:
         self._calendars = calendars
         self._jobs = jobs
-        self._commits = commits
+        self._commits = Commits(
+            jobs=jobs, changes=changes, timers=timers, queue=queue, payloads=payloads, clock=clock
+        )
         self._queue = queue
         self._clock = clock
         self._ids = ids

@@ -53,13 +53,13 @@ class Rare(NamedTuple):
 
     Threads may share the parts, and two threads may make one each, which differ in nothing.
     `gates` are those of policies, and `progress` marks the runs of batches that are over. `calendars` makes
-    jobs follow a calendar.
+    what lets jobs follow a calendar.
     """
 
     timers: "TimerStore"
     gates: "FlowGates"
     progress: "BatchProgress"
-    calendars: "CalendarFollower"
+    calendars: "Callable[[], CalendarFollower]"
 
 
 class Handlers:
@@ -230,7 +230,7 @@ class Handlers:
             case FailureMessage():
                 outcome = self._deadlines.fail(message)
             case CalendarMessage():
-                self._rare().calendars.follow(message)
+                self._rare().calendars().follow(message)
                 outcome = Outcome("followed")
             case NotifyMessage():
                 outcome = self._notifier().notify(message, UNREAD, deadline)

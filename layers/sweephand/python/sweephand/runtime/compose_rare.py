@@ -1,11 +1,10 @@
 """Makes what few deliveries need, and all that goes under policies: gates, batches and long waits."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.flow.gates import Gates
-from sweephand.jobs.calendar_follow import CalendarFollower
-from sweephand.jobs.commit import Commits
 from sweephand.ports.calendars import CalendarStore
 from sweephand.ports.flow import (
     FlowQueue,
@@ -19,6 +18,9 @@ from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.handlers import Rare
 from sweephand.runtime.compose_delivery import DeliveryStores
 from sweephand.runtime.machine import sweep_concurrently
+
+if TYPE_CHECKING:
+    from sweephand.jobs.calendar_follow import CalendarFollower
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -49,27 +51,28 @@ def compose_gates(stores: FlowStores, concurrently: Concurrently = sweep_concurr
 
 def compose_rare(stores: FlowStores) -> Rare:
     """What few deliveries need."""
-    gates = compose_gates(stores)
-    return Rare(
-        timers=stores.timers,
-        gates=gates,
-        progress=BatchProgress(
-            batches=stores.batches, jobs=stores.jobs, queue=stores.queue, clock=stores.clock
-        ),
-        calendars=CalendarFollower(
+
+    def calendars() -> "CalendarFollower":
+        # It is a fifth of the modules with which the flow function would start (infra.bench start).
+        from sweephand.jobs.calendar_follow import CalendarFollower  # noqa: PLC0415 - as above
+
+        return CalendarFollower(
             calendars=stores.calendars,
             jobs=stores.jobs,
-            commits=Commits(
-                jobs=stores.jobs,
-                changes=stores.changes,
-                timers=stores.timers,
-                queue=stores.queue,
-                payloads=stores.payloads,
-                clock=stores.clock,
-            ),
+            changes=stores.changes,
+            timers=stores.timers,
             queue=stores.queue,
+            payloads=stores.payloads,
             clock=stores.clock,
             ids=stores.ids,
             concurrently=sweep_concurrently,
+        )
+
+    return Rare(
+        timers=stores.timers,
+        gates=compose_gates(stores),
+        progress=BatchProgress(
+            batches=stores.batches, jobs=stores.jobs, queue=stores.queue, clock=stores.clock
         ),
+        calendars=calendars,
     )
