@@ -49,9 +49,9 @@ CEILINGS: Final = {
     # Pauses that end by themselves take 290, in the wheel, the API, the audit and explanations.
     # Calendars take 1,590: days and moves of schedules 560, jobs and their following 530, the API 500. The
     # library of holidays is imported only when a calendar is written.
-    # Windows take 730: what they are, their routes and fields, the gate, and what explains them.
+    # Windows take 731: what they are, their routes and fields, the gate, and what explains them.
     # What makes jobs follow a calendar is imported when a calendar changes: it takes 30 ms of a start.
-    "package": Size(lines=34_041, modules=317, inner_imports=34),
+    "package": Size(lines=34_042, modules=317, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -123,6 +123,7 @@ CEILINGS: Final = {
     # What a dry run hides and foresees, in a module of its own, and what a check and the action do: 175.
     # Moves from EventBridge that are refused in part, that resume jobs, or whose start has passed: 135.
     # The modules of the flow function are bounded, too: 2.
+    # The modules of the flow function are bounded, too: 2. Retries that a window has held before: 10.
     "tests": Size(lines=95_054, modules=821, inner_imports=1),
 }
 

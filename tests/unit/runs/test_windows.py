@@ -194,6 +194,17 @@ def test_a_trigger_by_hand_goes_before_a_retry_that_a_window_holds(world: World)
     assert run_of_schedule(world) == "succeeded"
 
 
+def test_a_trigger_by_hand_waits_for_a_retry_that_a_window_held_before(world: World) -> None:
+    put_once(world, 2 * MINUTE_MS, HOUR_MS)
+    answers(world, FAILED, FAILED)
+    world.put(dueTime=at(MINUTE_MS), overlap="wait", retry={"initialDelay": "10m", "multiplier": 1})
+    world.run_until(NOON + HOUR_MS + 2 * MINUTE_MS)
+    assert len(times(world)) == 2
+    world.trigger()
+    world.run_until(NOON + 2 * HOUR_MS)
+    assert [each.trigger.demand is None for each in world.consumers.attempts] == [True, True, True, False]
+
+
 def test_scheduled_triggers_do_not_pass_a_retry_that_a_window_holds(world: World) -> None:
     put_once(world, 90 * SECOND_MS, HOUR_MS, spread="20m")
     answers(world, FAILED)

@@ -89,6 +89,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             skipped_for="1-0",
             origin=ORIGIN,
             held_ms=1,
+            held_until=NOON,
         ),
     ),
     "timer": (

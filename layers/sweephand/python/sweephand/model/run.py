@@ -107,7 +107,7 @@ class Run:
     in a batch. `permit` is the permit that its latest attempt holds under a policy until it is over; None for
     a run that is not asynchronous. A run that was skipped because another run of the job was not over names
     that run in `skipped_for`. `origin` is the trace context from which those of its attempts are made.
-    Windows have held retries of its round for `held_ms`.
+    Windows have held retries of its round for `held_ms`. One holds the next attempt until `held_until`.
     """
 
     key: JobKey
@@ -148,6 +148,7 @@ class Run:
     skipped_for: str | None = None
     origin: Origin | None = None
     held_ms: int = 0
+    held_until: Instant | None = None
 
     @property
     def run_id(self) -> str:

@@ -127,9 +127,7 @@ def yields_at(holder: Holder, run: Run | None, job: Job) -> Instant | None:
 
 def is_held_by_window(run: Run | None, now: Instant) -> bool:
     """Whether a window holds the retry of a holder. It then makes way for triggers that pass windows."""
-    return (
-        run is not None and run.state == "retrying" and run.held_ms > 0 and now < (run.next_attempt_at or 0)
-    )
+    return run is not None and run.state == "retrying" and now < (run.held_until or 0)
 
 
 def leaves_at(message: TriggerMessage, run: Run | None, job: Job) -> Instant | None:

@@ -207,6 +207,7 @@ class Retention:
                 run,
                 next_attempt_at=message.not_before,
                 held_ms=message.held_ms,
+                held_until=message.not_before,
                 expires_at=max(run.expires_at, message.not_before + TIMER_RETENTION_MS),
                 version=self._ids.token(),
             )

@@ -87,6 +87,7 @@ _RUN: Final = Layout(
     Field("permit", "permit", PERMIT.form, None),
     Field("origin", "origin", ORIGIN.form, None),
     Field("held_ms", "held", WHOLE, 0),
+    Field("held_until", "held_until", WHOLE, None),
 )
 
 #: The fields by their names in code.
