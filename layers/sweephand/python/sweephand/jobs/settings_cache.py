@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sweephand.base.errors import InvalidError, StoreError, Violation
-from sweephand.base.instants import Instant
+from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS
 from sweephand.model.definition import TARGET_FIELDS, Definition
@@ -36,6 +36,31 @@ if TYPE_CHECKING:
 
 #: The settings of a namespace that has none: no limit, no default, every target.
 _NEVER_WRITTEN: Final = NamespaceSettings("", "", NamespaceLimits(), 0, "")
+
+
+#: A late trigger, or a check of a watch, asks for earlier openings than others do.
+_OPENINGS_KNOWN: Final = 4
+
+
+class _KnownWindow(Window):
+    """A window that remembers the openings that it found last. To find one by cron takes up to a millisecond.
+
+    Threads may share an object, since each of them replaces all that it remembers at once.
+    """
+
+    #: From when to when an opening is the latest one, and the opening.
+    _found: tuple[tuple[Instant, Instant, Instant | None], ...] = ()
+
+    def latest_opening(self, at: Instant) -> Instant | None:
+        """The same as that of the stored window."""
+        for since, until, opens_at in self._found:
+            if since <= at < until:
+                return opens_at
+        opens_at = super().latest_opening(at)
+        following = self.next_opening(at)
+        until = INSTANT_MAX + 1 if following is None else following.opens_at
+        self._found = ((opens_at or 0, until, opens_at), *self._found[: _OPENINGS_KNOWN - 1])
+        return opens_at
 
 
 class _Known(NamedTuple):
@@ -111,7 +136,8 @@ class CachedSettings:
     def _read(self, namespace: str) -> _Known:
         now = self._clock.now()
         settings, windows = self._namespaces.with_windows(namespace)
-        known = _Known(now, settings or _NEVER_WRITTEN, () if windows is None else windows.windows)
+        stored = () if windows is None else windows.windows
+        known = _Known(now, settings or _NEVER_WRITTEN, tuple(map(_KnownWindow._make, stored)))
         self._known[namespace] = known
         return known
 

@@ -49,9 +49,13 @@ class Window(NamedTuple):
 
         A window is open from its first instant up to, and without, its last one.
         """
-        opens_at = self.series.latest_through(at)
+        opens_at = self.latest_opening(at)
         is_open = opens_at is not None and at < opens_at + self.duration_ms
         return Opening(self, opens_at) if opens_at is not None and is_open else None
+
+    def latest_opening(self, at: Instant) -> Instant | None:
+        """When the window opened for the last time up to an instant; None if it had not opened by then."""
+        return self.series.latest_through(at)
 
     def next_opening(self, after: Instant) -> "Opening | None":
         """The first opening that begins after an instant; None if there is none."""
