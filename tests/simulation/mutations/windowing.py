@@ -9,12 +9,14 @@ from tests.simulation.workload.windows import FIRST_WITH_WINDOWS
 
 from sweephand.model.job import Job
 from sweephand.model.run import WINDOW
+from sweephand.model.watch import WatchMessage
 from sweephand.model.window import Opening, skips
-from sweephand.runs import gates
+from sweephand.runs import gates, watch
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.delivery import Wait
 from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.received import Outcome
+from sweephand.runs.requeue import Requeue
 
 
 @mutation("A trigger is delivered inside a window that holds", first=FIRST_WITH_WINDOWS)
@@ -67,3 +69,15 @@ def ages_what_is_held(waits: Callable[..., Outcome], deliverer: Deliverer, wait:
     delivery = wait.delivery
     message = delivery.message._replace(held_ms=0)
     return waits(deliverer, wait._replace(delivery=delivery._replace(message=message)))
+
+
+@mutation("A watch does not look again at what a window held", first=FIRST_WITH_WINDOWS)
+@wrapping(Requeue, "send_at")
+def looks_only_once(send_at: Callable[..., None], requeue: Requeue, message: Any, shard: int) -> None:
+    if not isinstance(message, WatchMessage):
+        send_at(requeue, message, shard)
+
+
+@mutation("A watch tells of what a window holds", first=FIRST_WITH_WINDOWS)
+def tells_of_what_is_held() -> Broken:
+    return patch.object(watch, "hold_between", lambda *_: None)

@@ -94,14 +94,49 @@ def may_hold(tale: Tale, name: str, since: int, until: int) -> bool:
     )
 
 
+def held_until(tale: Tale, name: str, since: int, until: int) -> int | None:
+    """The latest end of a hold that may have begun and was not over between two instants; None for none.
+
+    An opening that begins in what another holds belongs to the same hold.
+    """
+    openings = [
+        (opens_at, closes_at, closes_at + each.spread_ms)
+        for each in tale.of(WindowSet)
+        if name.startswith(each.prefix)
+        for opens_at, closes_at in each.openings
+    ]
+    end_at = max(
+        (ends for opens, closes, ends in openings if opens <= until and since < closes), default=None
+    )
+    while end_at is not None:
+        later = max((ends for opens, _, ends in openings if opens <= end_at < ends), default=None)
+        if later is None:
+            break
+        end_at = later
+    return end_at
+
+
+def surely_holds(tale: Tale, name: str, due_at: int, at: int) -> bool:
+    """Whether a window that every function knew was open for that job from a due time up to an instant."""
+    return any(
+        opens_at + BEGUN_MS <= due_at and at < closes_at
+        for _, opens_at, closes_at in _known(tale, name, due_at - KNOWN_MS, at)
+    )
+
+
 def _open_at(tale: Tale, request: Requested) -> Iterator[tuple[WindowSet, int, int]]:
     """The openings that every function knew, from KNOWN_MS before the request on."""
+    return _known(tale, request.name, request.at - KNOWN_MS, request.at)
+
+
+def _known(tale: Tale, job: str, since: int, until: int) -> Iterator[tuple[WindowSet, int, int]]:
+    """The openings that were the same between two instants."""
     for name in {each.name for each in tale.of(WindowSet)}:
-        versions = _versions(tale, name, request.at - KNOWN_MS, request.at)
-        if versions and versions[0].at <= request.at - KNOWN_MS:
+        versions = _versions(tale, name, since, until)
+        if versions and versions[0].at <= since:
             for opens_at, closes_at in versions[0].openings:
                 is_same = all(
-                    request.name.startswith(each.prefix) and (opens_at, closes_at) in each.openings
+                    job.startswith(each.prefix) and (opens_at, closes_at) in each.openings
                     for each in versions
                 )
                 if is_same:

@@ -344,6 +344,8 @@ class Recorder:
         kind = type(timer).__name__.removesuffix("Timer").lower()
         if isinstance(timer, OccurrenceTimer) and timer.demand is not None:
             kind = "on demand"
+        if isinstance(timer, WatchTimer) and timer.message.held_from:
+            kind = "look again"
         of = revision_of(timer)
         self.events.append(
             TimerStored(

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tests.simulation.workload.drills import Drill
 from tests.simulation.workload.scenario import Scenario
+from tests.simulation.workload.windows import AFTER_WINDOWS, FIRST_WITH_WINDOWS
 from tests.simulation.world.faults import stream
 
 #: In these seeds, most jobs have a watch.
@@ -16,6 +17,9 @@ _AFTER_WATCHES: Final = 3_600_000
 
 #: So have those of this share of the seeds whose Timers table is lost.
 _WITH_DRILL: Final = 1 / 3
+
+#: So have those of this share of the seeds with windows.
+_WITH_WINDOWS: Final = 1 / 3
 
 #: The share of definitions with a watch. Where a later definition has none, the watch ends.
 _WATCHED: Final = 0.9
@@ -42,6 +46,8 @@ class Watches:
         is_among = FIRST_WITH_WATCHES <= seed < _AFTER_WATCHES
         if Drill.of(seed) is not None:
             is_among = stream(seed, "watches of a drill").random() < _WITH_DRILL
+        if FIRST_WITH_WINDOWS <= seed < AFTER_WINDOWS:
+            is_among = stream(seed, "watches of windows").random() < _WITH_WINDOWS
         return cls(seed, is_among and not Scenario.of(seed).is_sparse)
 
     def added(self, written: dict[str, Any], number: int) -> dict[str, Any]:

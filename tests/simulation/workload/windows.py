@@ -23,7 +23,7 @@ from sweephand.schedules import Series
 
 #: The namespaces of these seeds have windows.
 FIRST_WITH_WINDOWS: Final = 4_000_000
-_AFTER_WINDOWS: Final = 4_100_000
+AFTER_WINDOWS: Final = 4_100_000
 
 #: How long the seeds last at least, and how long before their calm the last window closes.
 _MINUTES: Final = 24
@@ -48,7 +48,7 @@ class Windows:
     @classmethod
     def of(cls, seed: int) -> "Windows":
         """Return those of a seed. A seed that lasts for days has none."""
-        if not FIRST_WITH_WINDOWS <= seed < _AFTER_WINDOWS or Scenario.of(seed).is_sparse:
+        if not FIRST_WITH_WINDOWS <= seed < AFTER_WINDOWS or Scenario.of(seed).is_sparse:
             return cls()
         random = stream(seed, "windows")
         begins_at = Scenario.of(seed).begins_at

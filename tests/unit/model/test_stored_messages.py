@@ -98,7 +98,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         lane="low",
     ),
     CalendarMessage("team", "works", NOON, "job-099", is_last=True, faults=1),
-    WatchMessage(KEY, "uid", "r-1", SERIES, FIRST, NOON, NOON, 60_000, NOON, NOON, 1),
+    WatchMessage(KEY, "uid", "r-1", SERIES, FIRST, NOON, NOON, 60_000, NOON, NOON, 1, NOON),
     ResumeMessage(KEY, "uid", NOON, NOON - 1, 1),
     BundleMessage(
         (

@@ -286,16 +286,3 @@ def test_a_copy_of_a_trigger_whose_run_is_over_does_not_wait(world: World) -> No
     world.run_until(NOON + 3 * MINUTE_MS)
     assert not [each for each in world.timers.everything() if isinstance(each, RetryTimer)]
     assert len(world.consumers.attempts) == 1
-
-
-def test_a_watch_is_quiet_about_what_a_window_holds(world: World) -> None:
-    put_once(world, HOUR_MS, 2 * HOUR_MS)
-    alert = {"type": "http", "url": "https://ops.example/alert"}
-    world.put(
-        "held", dueTime=at(HOUR_MS - MINUTE_MS), alertAfter="10m", onAlert=alert, retry={"initialDelay": "5m"}
-    )
-    world.put("skipped", dueTime=at(HOUR_MS + MINUTE_MS), alertAfter="10m", onAlert=alert)
-    world.put("late", dueTime=at(HOUR_MS - 30 * MINUTE_MS), alertAfter="10m", onAlert=alert)
-    world.consumers.answering = lambda attempt: FAILED if attempt.alert is None else UP
-    world.run_until(NOON + 4 * HOUR_MS)
-    assert [each.trigger.key.name for each in world.consumers.attempts if each.alert is not None] == ["late"]

@@ -188,8 +188,7 @@ def _attempt_key(kind: str, message: TriggerMessage | DeadlineMessage) -> str:
 class WatchTimer(_MessageTimer[WatchMessage]):
     """The promise that a revision's triggers are checked from the message's first one on.
 
-    A revision that is watched has one such timer at a time. Its next one follows from its place, its message
-    and the lease, as for occurrence timers.
+    A watched revision has one at a time, whose next one follows from it and the lease. Others look again.
     """
 
     __slots__ = ()
@@ -202,7 +201,8 @@ class WatchTimer(_MessageTimer[WatchMessage]):
     @property
     def sort_key(self) -> str:
         """The position, then the revision. Two watches of a revision that reach one instant become one."""
-        return self.stored_key or f"{position_key(self.due_at)}#{self.key}#{self.message.rev}#watch"
+        what = "again" if self.message.held_from else "watch"
+        return self.stored_key or f"{position_key(self.due_at)}#{self.key}#{self.message.rev}#{what}"
 
 
 class UnreadTimer(NamedTuple):

@@ -30,6 +30,9 @@ class WatchMessage(NamedTuple):
     `after_ms` after its due time, and `check_at` is not before any of these deadlines. The watch of the
     revision begins after `since`: it never looks at what was due up to then. `armed_at` and `faults` are as
     in other messages.
+
+    If windows have held triggers, a later check looks at them again. They are those due up to `through` that
+    windows held from `held_from` on. It is 0 in other checks.
     """
 
     key: JobKey
@@ -43,6 +46,7 @@ class WatchMessage(NamedTuple):
     check_at: Instant
     armed_at: Instant
     faults: int = 0
+    held_from: Instant = 0
 
     @property
     def not_before(self) -> Instant:

@@ -5,6 +5,7 @@ it until it closes, or skips it (decision 219).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
@@ -16,6 +17,9 @@ from sweephand.schedules import Series
 from sweephand.schedules.durations import offset_ms
 
 Then = Literal["hold", "skip"]
+
+#: Openings that meet are looked for so often.
+_MEETING_MAX: Final = 10
 
 _NO_LABELS: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -74,6 +78,11 @@ class Opening(NamedTuple):
         """The first instant at which it is closed again."""
         return self.opens_at + self.window.duration_ms
 
+    @property
+    def ends_at(self) -> Instant:
+        """The first instant by which all that it held is to be delivered."""
+        return self.closes_at + self.window.spread_ms
+
     def releases_at(self, message: TriggerMessage) -> Instant:
         """When a trigger that is held is delivered: after the end, within the window's `spread`.
 
@@ -113,16 +122,50 @@ def holds(windows: Iterable[Window], job: Job, due_at: Instant, now: Instant) ->
     found = open_for(some, job, now) or of_due
     if found is None or due_at > now or due_at <= found.opens_at - PENDING_MAX_MS:
         return None
-    return found if now < found.closes_at + found.window.spread_ms else None
+    return found if now < found.ends_at else None
 
 
-def may_hold(windows: Iterable[Window], job: Job, since: Instant, until: Instant) -> bool:
-    """Whether a window was open for the job at some time between two instants, both included."""
-    for each in (each for each in windows if each.is_for(job)):
-        following = each.next_opening(since)
-        if each.opening_at(since) is not None or (following is not None and following.opens_at <= until):
-            return True
-    return False
+class Hold(NamedTuple):
+    """A time in which windows hold triggers of a job: that of one opening, or of several that meet.
+
+    It concerns what is due before `closes_at`. By `until`, all that it held is to be delivered.
+    """
+
+    opens_at: Instant
+    closes_at: Instant
+    until: Instant
+
+    def joined_by(self, opening: Opening) -> "Hold":
+        """The hold together with an opening."""
+        return Hold(
+            min(self.opens_at, opening.opens_at),
+            max(self.closes_at, opening.closes_at),
+            max(self.until, opening.ends_at),
+        )
+
+
+def hold_between(windows: Iterable[Window], job: Job, since: Instant, until: Instant) -> Hold | None:
+    """The last hold of the job that began by `until` and was not over at `since`; None if there is none.
+
+    An opening belongs to it if it begins before what the others held is delivered. Many that follow on one
+    another are not all looked at.
+    """
+    mine = [each for each in windows if each.is_for(job)]
+    found = [each for each in _latest(mine, until) if each.closes_at > since]
+    if not found:
+        return None
+    hold = reduce(Hold.joined_by, found, Hold(until, since, since))
+    for _ in range(_MEETING_MAX):
+        around = (*_latest(mine, hold.opens_at - 1), *_latest(mine, hold.until))
+        meeting = (each for each in around if each.ends_at >= hold.opens_at)
+        hold, before = reduce(Hold.joined_by, meeting, hold), hold
+        if hold == before:
+            break
+    return hold
+
+
+def _latest(windows: Iterable[Window], at: Instant) -> list[Opening]:
+    return [Opening(each, opens_at) for each in windows if (opens_at := each.latest_opening(at)) is not None]
 
 
 def _openings(windows: Iterable[Window], job: Job, at: Instant) -> Iterator[Opening]:

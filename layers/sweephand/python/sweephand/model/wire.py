@@ -266,6 +266,7 @@ _WATCH_MESSAGE: Final = Layout(
     Field("after_ms", "after", WHOLE),
     Field("check_at", "at", WHOLE),
     Field("faults", "faults", WHOLE, 0),
+    Field("held_from", "held", WHOLE, 0),
 )
 
 _CALENDAR_MESSAGE: Final = Layout(

@@ -12,6 +12,7 @@ from sweephand.model.run_id import batch_id
 from sweephand.model.trigger import NotifyMessage, Trigger
 from sweephand.model.watch import UNRECORDED, Alert, WatchMessage
 from sweephand.model.webhook import TEXT, TIME, WHOLE, Fact, object_of, values_of
+from sweephand.model.window import Hold
 
 #: A notification can be the data of a chained trigger. With a reason of this length and no result, it stays
 #: within the 2 KB that travel in a message.
@@ -19,11 +20,16 @@ _REASON_LENGTH_MAX: Final = 200
 
 
 class Missed(NamedTuple):
-    """A trigger that was missed: its due time, its number in the series, and its run if that has a record."""
+    """A trigger that was missed: its due time, its number in the series, and its run if that has a record.
+
+    It had to succeed by `deadline_at`. If windows held it, its time began anew after that `hold`.
+    """
 
     due_at: Instant
     sequence: int
     run: Run | None
+    deadline_at: Instant
+    hold: Hold | None = None
 
 
 def notification_of(run: Run, sent_at: Instant) -> NotifyMessage:

@@ -111,7 +111,9 @@ class Requeue:
         """Send a copy of a message whose revision, armed at that instant, is not stored (yet)."""
         self.put_back(message, commit_awaited_until(armed_at, self._clock.now()))
 
-    def send_at(self, message: TriggerMessage | DeadlineMessage | ResumeMessage, shard: int) -> None:
+    def send_at(
+        self, message: TriggerMessage | DeadlineMessage | ResumeMessage | WatchMessage, shard: int
+    ) -> None:
         """Send a message so that it is received when it may be handled, however far ahead that is.
 
         `shard` is the shard of its job.
@@ -122,12 +124,14 @@ class Requeue:
         if delay_ms <= QUEUE_DELAY_MAX_MS:
             self._queue.send([(message, max(0, delay_ms))])
             return
-        from sweephand.model.timer import DeadlineTimer, ResumeTimer, RetryTimer  # noqa: PLC0415 - few messages wait so long
+        from sweephand.model.timer import DeadlineTimer, ResumeTimer, RetryTimer, WatchTimer  # noqa: PLC0415 - few messages wait so long
 
         if isinstance(message, DeadlineMessage):
             self._timers().put([DeadlineTimer(shard, message)])
         elif isinstance(message, ResumeMessage):
             self._timers().put([ResumeTimer(shard, message)])
+        elif isinstance(message, WatchMessage):
+            self._timers().put([WatchTimer(shard, message)])
         else:
             self._timers().put([RetryTimer(shard, message)])
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
+from operator import eq, le
 from typing import Final
 
-from sweephand.base.instants import MINUTE_MS, Instant
-from sweephand.base.timing import UNKNOWN_GRACE_MS
+from sweephand.base.instants import INSTANT_MAX, MINUTE_MS, Instant
+from sweephand.base.timing import QUEUE_DELAY_MAX_MS, UNKNOWN_GRACE_MS
+from sweephand.model.definition import HISTORY_RETENTION_MIN_MS
 from sweephand.model.job import Job, Revision
 from sweephand.model.run import OVERLAP, WINDOW, Run, State
 from sweephand.model.run_id import RunName, parse_run_name, run_position
 from sweephand.model.trigger import NotifyMessage
 from sweephand.model.watch import ALERT_WINDOW_MS, WatchMessage, window_of
-from sweephand.model.window import Window, may_hold
+from sweephand.model.window import Hold, Window, hold_between
 from sweephand.ports.clock import Clock
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
@@ -30,6 +32,10 @@ CHECKED_MAX: Final = 5_000
 
 #: Two alerts of a job lie at least this far apart, even if an hour ends between them.
 ALERTS_APART_MS: Final = 30 * MINUTE_MS
+
+#: So long after the time of triggers that windows held, a check looks at them again. It waits as a timer, so
+#: that all checks that find triggers of one hold write the same.
+LOOK_AGAIN_MS: Final = QUEUE_DELAY_MAX_MS
 
 #: The ends with which a trigger needs no alert: it has succeeded, or somebody has cancelled it. A trigger
 #: that was skipped for another run that is watched needs none. If it was skipped for a run that is not
@@ -55,7 +61,7 @@ class Watch:
         windows: Callable[[str], Sequence[Window]],
         clock: Clock,
     ) -> None:
-        """`windows` returns those of a namespace. What they hold or skip is not missed."""
+        """`windows` returns those of a namespace. What they skip is not missed."""
         self._runs = runs
         self._queue = queue
         self._job_reads = job_reads
@@ -88,7 +94,13 @@ class Watch:
         checked = _part(message, since, message.first.due_at - 1, through)
         if not checked:
             return Outcome("checked")
-        missed = self._missed(message, job, since, checked)
+        unmet = self._unmet(message, job, since, checked)
+        later = (each.hold for each in unmet if _told_at(each) > message.check_at)
+        for hold in dict.fromkeys(filter(None, later)):
+            self._requeue.send_at(_again(message, hold, since), job.shard)
+        # A check that looks again leaves out what windows did not hold: it was told before.
+        is_told = eq if message.held_from else le
+        missed = [each for each in unmet if is_told(_told_at(each), message.check_at)]
         if missed and (alert := self._alert(message, job, missed, since)) is not None:
             self._queue.send([(alert, 0)])
             return Outcome("alerted")
@@ -105,37 +117,45 @@ class Watch:
         That one was about the same clock hour, or it was sent less than half an hour before.
         """
         after_ms = message.after_ms
-        window_at = window_of(missed[-1].due_at + after_ms)
+        window_at = window_of(max(each.deadline_at for each in missed))
         # Deadlines of this clock hour and of the one before.
         from_at = max(since, window_at - ALERT_WINDOW_MS - after_ms - 1)
-        # Only what is due before the first trigger of the check was checked before.
-        before = self._missed(message, job, since, _part(message, since, from_at, message.first.due_at - 1))
-        if before and window_of(before[-1].due_at + after_ms) == window_at:
+        # Only what is due before the first trigger of the check was checked before. If windows held the
+        # triggers, so was what was due after them.
+        until = message.check_at - LOOK_AGAIN_MS - after_ms if message.held_from else message.first.due_at - 1
+        others = self._unmet(message, job, since, _part(message, since, from_at, until))
+        first = min(map(_in_order, missed))
+        before = sorted((each for each in others if _in_order(each) < first), key=_in_order)
+        if before and window_of(before[-1].deadline_at) == window_at:
             return None
-        if before and missed[0].due_at - before[0].due_at < ALERTS_APART_MS:
+        if before and first[0] - before[0].deadline_at < ALERTS_APART_MS:
             return None
         # After an outage, a check can cover days. An alert counts what it would count without one.
-        counted = [each for each in (*before, *missed) if each.due_at > from_at]
-        return alert_of(message, counted, window_at, self._clock.now())
+        counted = [each for each in (*before, *missed) if each.deadline_at >= window_at - ALERT_WINDOW_MS]
+        return alert_of(message, sorted(counted), window_at, self._clock.now())
 
-    def _missed(
+    def _unmet(
         self, message: WatchMessage, job: Job, since: Instant, checked: Sequence[Occurrence]
     ) -> list[Missed]:
-        """Those of the triggers that were missed, in their order. The watch begins after `since`.
+        """Those of the triggers that have not succeeded in their time, in their order. That may be to come.
 
-        A trigger is not missed if a window of its job was open between its due time and its deadline.
+        The watch begins after `since`. If windows held a trigger in its time, the time begins anew.
         """
         if not checked:
             return []
         runs = {each.due_at: each for each in self._runs_between(message, checked[0], checked[-1])}
         unwatched = self._unwatched(message, since, runs.values())
         windows = self._windows(message.key.namespace)
-        return [
-            Missed(each.due_at, each.sequence, run)
-            for each in checked
-            if not _is_fine(run := runs.get(each.due_at), unwatched, each.due_at + message.after_ms)
-            and not may_hold(windows, job, each.due_at, each.due_at + message.after_ms)
-        ]
+        unmet: list[Missed] = []
+        for each in checked:
+            run, deadline_at = runs.get(each.due_at), each.due_at + message.after_ms
+            if _is_fine(run, unwatched, deadline_at):
+                continue
+            hold = _hold_of(message, job, windows, each.due_at, run)
+            if hold is not None and _is_fine(run, unwatched, deadline_at := hold.until + message.after_ms):
+                continue
+            unmet.append(Missed(each.due_at, each.sequence, run, deadline_at, hold))
+        return unmet
 
     def _unwatched(self, message: WatchMessage, since: Instant, runs: Iterable[Run]) -> dict[str, Run | None]:
         """The runs for which triggers were skipped and that may have no watch, by their names.
@@ -176,6 +196,56 @@ def _part(message: WatchMessage, since: Instant, after: Instant, through: Instan
     first = series.numbered(max(first.sequence, last.sequence - CHECKED_MAX + 1), first)
     following = series.occurrences(first.due_at, first)
     return [first, *takewhile(lambda each: each.due_at <= last.due_at, following)]
+
+
+def _told_at(missed: Missed) -> Instant:
+    """From when on a check tells of a trigger."""
+    return missed.deadline_at + (0 if missed.hold is None else LOOK_AGAIN_MS)
+
+
+def _in_order(missed: Missed) -> tuple[Instant, Instant]:
+    """The order in which triggers are missed."""
+    return missed.deadline_at, missed.due_at
+
+
+def _again(message: WatchMessage, hold: Hold, since: Instant) -> WatchMessage:
+    """The check that looks again at the triggers of a hold. All checks that find some send the same one."""
+    first = message.series.next_after(max(since, hold.opens_at - message.after_ms - 1))
+    assert first is not None, "the hold has triggers"
+    check_at = hold.until + message.after_ms + LOOK_AGAIN_MS
+    through = hold.closes_at - 1
+    return message._replace(
+        first=first, through=through, check_at=check_at, held_from=hold.opens_at, faults=0
+    )
+
+
+def _hold_of(
+    message: WatchMessage, job: Job, windows: Sequence[Window], due_at: Instant, run: Run | None
+) -> Hold | None:
+    """The hold that kept a trigger from succeeding in its time; None if there is none.
+
+    Windows hold a trigger until its first attempt has begun. After that, they may hold a retry. A check that
+    looks again knows the hold, since somebody may have removed its windows.
+    """
+    touched_until = INSTANT_MAX
+    if run is not None:
+        ended_at = run.ended_at if run.held_ms or run.started_at is None else run.started_at
+        touched_until = INSTANT_MAX if ended_at is None else ended_at
+    after_ms = message.after_ms
+    if message.held_from and message.first.due_at <= due_at <= message.through:
+        until = message.check_at - LOOK_AGAIN_MS - after_ms
+        hold = (
+            Hold(message.held_from, message.through + 1, until)
+            if message.held_from <= touched_until
+            else None
+        )
+    else:
+        hold = hold_between(windows, job, due_at, min(due_at + after_ms, touched_until))
+    if hold is not None and run is None and due_at < hold.opens_at:
+        # It may have succeeded before the hold, and its record may expire before it is looked at again.
+        is_kept = hold.until + after_ms + LOOK_AGAIN_MS < due_at + HISTORY_RETENTION_MIN_MS
+        return hold if is_kept else None
+    return hold
 
 
 def _is_fine(run: Run | None, unwatched: Mapping[str, Run | None], deadline_at: Instant) -> bool:

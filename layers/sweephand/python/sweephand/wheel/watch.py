@@ -78,6 +78,8 @@ def next_check(timer: WatchTimer, job: Job | JobBrief | None, judged_at: Instant
     an outage, however long it was. A watch ends with its revision, its series or its job, and at a pause.
     """
     watch = timer.message
+    if watch.held_from:
+        return NextCheck(watch)
     revision = revision_of(job, watch.uid, watch.rev)
     if job is None or revision is None:
         return NextCheck()
