@@ -59,6 +59,8 @@ class SqsTarget(TypedDict):
     type: Literal["sqs"]
     queueUrl: str
     messageGroupId: NotRequired[str | None]
+    format: NotRequired[Literal["json", "raw"] | None]
+    scheduleArn: NotRequired[str | None]
     roleArn: NotRequired[str | None]
 
 
@@ -69,6 +71,8 @@ class LambdaTarget(TypedDict):
     functionArn: str
     invocation: NotRequired[Literal["async", "sync"] | None]
     timeout: NotRequired[str | None]
+    format: NotRequired[Literal["json", "raw"] | None]
+    scheduleArn: NotRequired[str | None]
     roleArn: NotRequired[str | None]
 
 
@@ -78,6 +82,8 @@ class SnsTarget(TypedDict):
     type: Literal["sns"]
     topicArn: str
     messageGroupId: NotRequired[str | None]
+    format: NotRequired[Literal["json", "raw"] | None]
+    scheduleArn: NotRequired[str | None]
     roleArn: NotRequired[str | None]
 
 
@@ -88,6 +94,8 @@ class EventbridgeTarget(TypedDict):
     busArn: str
     detailType: NotRequired[str | None]
     source: NotRequired[str | None]
+    format: NotRequired[Literal["json", "raw"] | None]
+    scheduleArn: NotRequired[str | None]
     roleArn: NotRequired[str | None]
 
 
@@ -96,6 +104,8 @@ class StepfunctionsTarget(TypedDict):
 
     type: Literal["stepfunctions"]
     stateMachineArn: str
+    format: NotRequired[Literal["json", "raw"] | None]
+    scheduleArn: NotRequired[str | None]
     roleArn: NotRequired[str | None]
 
 

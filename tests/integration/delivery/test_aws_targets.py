@@ -218,6 +218,39 @@ def test_data_of_the_maximal_size_fits_beside_the_longest_names(spec: dict[str, 
     assert most < max(sizes) <= 262_144
 
 
+RAW: Final = {"format": "raw"}
+
+
+def test_in_the_format_raw_every_consumer_gets_the_data_alone(aws: Aws, sqs: Sqs) -> None:
+    urls = [sqs.queue(name) for name in ("direct", "of-topic", "of-bus")]
+    topic, machine = aws.topic("orders"), aws.state_machine("orders")
+    bus = aws.bus("orders", queue_arn(sqs, urls[2]))
+    aws.subscribe(topic, queue_arn(sqs, urls[1]))
+    text = json.dumps('{"n": 1.10, "at": "<aws.scheduler.scheduled-time>"}').encode()
+    sent = '{"n": 1.10, "at": "2026-11-21T12:00:00Z"}'
+    specs = [
+        LAMBDA,
+        {"type": "sqs", "queueUrl": urls[0]},
+        SNS | {"topicArn": topic},
+        EVENTBRIDGE | {"busArn": bus},
+        STEPFUNCTIONS | {"stateMachineArn": machine},
+    ]
+    for spec in specs:
+        assert deliver(attempt_of(spec | RAW, text), aws.clients, sqs).succeeded
+    assert aws.functions.events == [json.loads(sent)]
+    direct, of_topic, of_bus = ([each["Body"] for each in sqs.messages(url)] for url in urls)
+    assert (direct, of_topic) == ([sent], [sent])
+    assert [json.loads(each)["detail"] for each in of_bus] == [json.loads(sent)]
+    assert aws.executions(machine) == {ID: json.loads(sent)}
+
+
+def test_in_the_format_raw_a_text_that_is_no_json_comes_as_it_is(sqs: Sqs, aws: Aws) -> None:
+    url = sqs.queue("direct")
+    spec = {"type": "sqs", "queueUrl": url} | RAW
+    assert deliver(attempt_of(spec, b'"two\\nlines"'), aws.clients, sqs).succeeded
+    assert [each["Body"] for each in sqs.messages(url)] == ["two\nlines"]
+
+
 def test_a_bus_is_looked_for_once_a_minute() -> None:
     asked: list[str] = []
     now_s = 1_000.0

@@ -17,6 +17,7 @@ from sweephand.delivery.adapter import AwsClients, Service, Stack, connect
 from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.registry import TargetsByType
 from sweephand.model.attempt import Answer
+from sweephand.model.definition import Payload
 from sweephand.targets.registry import data_violations, default_target_types
 
 
@@ -225,8 +226,9 @@ def test_a_slow_service_of_aws_is_tried_again(target_of: Callable[..., Target], 
 @EVERY
 def test_data_that_the_target_cannot_take_is_refused_when_the_job_is_written(kind: str) -> None:
     target_type = default_target_types()[kind]
-    assert data_violations({"type": kind}, target_type.data_bytes_max, {}) == []
-    (found,) = data_violations({"type": kind}, target_type.data_bytes_max + 1, {})
+    most = target_type.data_bytes_max
+    assert data_violations({"type": kind}, Payload.of("1" * most), {}) == []
+    (found,) = data_violations({"type": kind}, Payload.of("1" * (most + 1)), {})
     assert found.pointer == "/data"
     assert target_type.data_limit in found.detail
 

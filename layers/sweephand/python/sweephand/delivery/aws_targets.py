@@ -23,6 +23,7 @@ from sweephand.targets.aws_resource import (
     external_id,
     role_refusal,
 )
+from sweephand.targets.raw_format import Filling, is_raw, raw_text
 from sweephand.targets.reach import ESCAPES, Reach, group_id
 
 #: The error text is kept with the run, so its length is limited.
@@ -220,13 +221,20 @@ def names_of(attempt: Attempt) -> str:
 
 
 def text_of(attempt: Attempt) -> str:
-    """`data` as JSON that every service takes."""
-    return attempt.body.decode().translate(ESCAPES)
+    """`data` as JSON that every service takes, or as the format `raw` sends it."""
+    body = attempt.body.decode()
+    if not is_raw(attempt.spec):
+        return body.translate(ESCAPES)
+    arn: str = attempt.spec.get("scheduleArn", "")
+    return raw_text(body, Filling(arn, attempt.trigger.due_at, attempt.id, attempt.number))
 
 
 def envelope_of(attempt: Attempt) -> str:
     """The names and `data` in one JSON object, for a target that takes no attributes.
 
-    `data` has the very bytes that the caller wrote, so that numbers stay exact.
+    `data` has the very bytes that the caller wrote, so that numbers stay exact. In the format `raw` it comes
+    alone.
     """
+    if is_raw(attempt.spec):
+        return text_of(attempt)
     return f'{{"sweephand":{names_of(attempt)},"data":{text_of(attempt)}}}'

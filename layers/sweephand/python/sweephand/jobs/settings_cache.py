@@ -215,7 +215,7 @@ class JobDefaults:
         target = definition.target
         if not found and definition.payload is not None and target.get("type") == NAME:
             default = self.target(namespace, target)
-            found += data_violations(default, definition.payload.size, definition.labels)
+            found += data_violations(default, definition.payload, definition.labels)
         if found:
             raise InvalidError(found)
 

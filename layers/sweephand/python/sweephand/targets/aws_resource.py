@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from sweephand.base.errors import Violation
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.names import text_schema
+from sweephand.targets.raw_format import FORMAT_FIELDS, format_violations
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import Field, is_text
 
@@ -68,10 +69,10 @@ class Resource(NamedTuple):
         arn = spec.get(self.field)
         if not is_text(arn, self._pattern, _LENGTH_MAX):
             detail = f"Give the ARN of {self.noun}, for instance {self.example}."
-            return [Violation(f"/{self.field}", detail), *role_violations(spec, reach)]
+            return [Violation(f"/{self.field}", detail), *shared_violations(spec, reach)]
         refusal = self.refusal(spec, reach)
         own = [] if refusal is None else [Violation(f"/{self.field}", refusal)]
-        return own + role_violations(spec, reach)
+        return own + shared_violations(spec, reach)
 
     def refusal(self, spec: Mapping[str, Any], reach: Reach) -> str | None:
         """Why the stack may not reach the resource of a valid target; None if it may.
@@ -94,17 +95,24 @@ class Resource(NamedTuple):
         )
 
 
-#: The field `roleArn`, which every target type of AWS has.
-ROLE_FIELD: Final = Field(
-    "roleArn",
-    text_schema(f"^{_ROLE}$", 2_048),
-    f"A role that the stack's parameter {ROLES_PARAMETER} names. Deliveries assume it with the namespace's "
-    "external id, and reach the target with its rights.",
+#: The fields that every target type of AWS has.
+SHARED_FIELDS: Final = (
+    *FORMAT_FIELDS,
+    Field(
+        "roleArn",
+        text_schema(f"^{_ROLE}$", 2_048),
+        f"A role that the stack's parameter {ROLES_PARAMETER} names. Deliveries assume it with the "
+        "namespace's external id, and reach the target with its rights.",
+    ),
 )
 
 
-def role_violations(spec: Mapping[str, Any], reach: Reach) -> list[Violation]:
-    """What is wrong with the role of a target; empty if it has none."""
+def shared_violations(spec: Mapping[str, Any], reach: Reach) -> list[Violation]:
+    """What is wrong with the fields that every target type of AWS has."""
+    return format_violations(spec) + _role_violations(spec, reach)
+
+
+def _role_violations(spec: Mapping[str, Any], reach: Reach) -> list[Violation]:
     arn = spec.get("roleArn")
     if arn is None:
         return []

@@ -6,7 +6,7 @@ from typing import Any, Final
 from sweephand.base.errors import Violation
 from sweephand.base.limits import ENVELOPE_DATA_BYTES_MAX
 from sweephand.base.names import text_schema
-from sweephand.targets.aws_resource import ROLE_FIELD, Resource, attempt_ms_max
+from sweephand.targets.aws_resource import SHARED_FIELDS, Resource, attempt_ms_max
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import Field, TargetType, is_text
 
@@ -56,11 +56,12 @@ TYPE: Final = TargetType(
         BUS.own_field,
         Field("detailType", _TEXT_SCHEMA, f"The event's detail type; {DETAIL_TYPE_DEFAULT} by default."),
         Field("source", _TEXT_SCHEMA, f"The event's source; {SOURCE_DEFAULT} by default."),
-        ROLE_FIELD,
+        *SHARED_FIELDS,
     ),
     rules=_violations,
     attempt_ms_max=attempt_ms_max,
     delivery="sweephand.delivery.eventbridge",
     data_bytes_max=ENVELOPE_DATA_BYTES_MAX,
     data_limit="envelopeDataBytesMax",
+    raw_form="object",
 )

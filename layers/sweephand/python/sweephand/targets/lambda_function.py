@@ -7,7 +7,7 @@ from typing import Any, Final
 from sweephand.base.errors import Violation
 from sweephand.base.limits import ENVELOPE_DATA_BYTES_MAX
 from sweephand.base.names import suggestion
-from sweephand.targets.aws_resource import ASSUME_ROLE_MS_MAX, ROLE_FIELD, Resource, attempt_ms_max
+from sweephand.targets.aws_resource import ASSUME_ROLE_MS_MAX, SHARED_FIELDS, Resource, attempt_ms_max
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import (
     TIMEOUT_BOUNDS,
@@ -90,11 +90,12 @@ TYPE: Final = TargetType(
             f"Whether the function's answer is awaited; {INVOCATIONS[0]} by default.",
         ),
         timeout_field(f"With `sync`: a duration of {TIMEOUT_BOUNDS}"),
-        ROLE_FIELD,
+        *SHARED_FIELDS,
     ),
     rules=_violations,
     attempt_ms_max=_attempt_ms_max,
     delivery="sweephand.delivery.lambda_function",
     data_bytes_max=ENVELOPE_DATA_BYTES_MAX,
     data_limit="envelopeDataBytesMax",
+    raw_form="json",
 )

@@ -8,7 +8,9 @@ from sweephand.base.errors import Violation, first_violations, pointer
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.base.names import SUGGESTIONS_MAX, suggestion
+from sweephand.model.definition import Payload
 from sweephand.targets import default, eventbridge, http, job, lambda_function, sns, sqs, stepfunctions
+from sweephand.targets.raw_format import is_raw, raw_data_violations
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import SecretRef, TargetType
 
@@ -159,19 +161,21 @@ def _unknown_fields(target: Mapping[str, Any], target_type: TargetType, at: str)
         yield Violation(at + pointer(field), f"{meant} {takes}".lstrip())
 
 
-def data_violations(target: object, data_bytes: int, labels: Mapping[str, str]) -> list[Violation]:
-    """The violation of data that is too large for its target; empty if the target takes it.
+def data_violations(target: object, data: Payload, labels: Mapping[str, str]) -> list[Violation]:
+    """The violation of data that its target does not take; empty if the target takes it.
 
-    `data_bytes` is the size of the data as compact JSON, and `labels` are those of the job. A target that is
-    refused for another reason takes any data here.
+    `labels` are those of the job. A target that is refused for another reason takes any data here.
     """
     name = target.get("type") if isinstance(target, Mapping) else None
     target_type = target_types().get(name) if isinstance(name, str) else None
-    if target_type is None or data_bytes <= (room := target_type.data_room(labels)):
+    if not isinstance(target, Mapping) or target_type is None:
         return []
+    if data.size <= (room := target_type.data_room(labels)):
+        form, text = target_type.raw_form, data.text
+        return [] if form is None or text is None or not is_raw(target) else raw_data_violations(form, text)
     less = "" if room == target_type.data_bytes_max else " less the labels"
     most = f"give at most {room} ({target_type.data_limit}{less})"
-    return [Violation("/data", f"{data_bytes} bytes of compact JSON; for a target of type {name} {most}.")]
+    return [Violation("/data", f"{data.size} bytes of compact JSON; for a target of type {name} {most}.")]
 
 
 def either(types: Mapping[str, TargetType]) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sweephand.base.errors import Violation
 from sweephand.base.limits import SNS_DATA_BYTES_MAX
-from sweephand.targets.aws_resource import ROLE_FIELD, Resource, attempt_ms_max
+from sweephand.targets.aws_resource import SHARED_FIELDS, Resource, attempt_ms_max
 from sweephand.targets.reach import FIFO_SUFFIX, Reach
 from sweephand.targets.target_type import TargetType, group_field, group_violations
 
@@ -38,11 +38,12 @@ TYPE: Final = TargetType(
     own_fields=(
         TOPIC.own_field,
         group_field("For a FIFO topic: the message group."),
-        ROLE_FIELD,
+        *SHARED_FIELDS,
     ),
     rules=_violations,
     attempt_ms_max=attempt_ms_max,
     delivery="sweephand.delivery.sns",
     data_bytes_max=SNS_DATA_BYTES_MAX,
     data_limit="snsDataBytesMax",
+    raw_form="text",
 )

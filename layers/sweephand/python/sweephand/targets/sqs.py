@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sweephand.base.errors import Violation
 from sweephand.base.limits import SQS_DATA_BYTES_MAX
-from sweephand.targets.aws_resource import ROLE_FIELD, attempt_ms_max, role_violations
+from sweephand.targets.aws_resource import SHARED_FIELDS, attempt_ms_max, shared_violations
 from sweephand.targets.reach import Reach, read_queue_url
 from sweephand.targets.target_type import Field, TargetType, group_field, group_violations
 from sweephand.targets.url import URL_SCHEMA, UrlError
@@ -21,7 +21,7 @@ def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> lis
     found += group_violations(spec)
     queues = reach.queues if spec.get("roleArn") is None else reach.queues.by_role
     found += queues.violations("/queueUrl", url, allow_insecure=reach.allow_insecure)
-    return found + role_violations(spec, reach)
+    return found + shared_violations(spec, reach)
 
 
 TYPE: Final = TargetType(
@@ -37,11 +37,12 @@ TYPE: Final = TargetType(
             is_required=True,
         ),
         group_field("For a FIFO queue: the message group."),
-        ROLE_FIELD,
+        *SHARED_FIELDS,
     ),
     rules=_violations,
     attempt_ms_max=attempt_ms_max,
     delivery="sweephand.delivery.sqs",
     data_bytes_max=SQS_DATA_BYTES_MAX,
     data_limit="sqsDataBytesMax",
+    raw_form="text",
 )

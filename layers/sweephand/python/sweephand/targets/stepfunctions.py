@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sweephand.base.errors import Violation
 from sweephand.base.limits import ENVELOPE_DATA_BYTES_MAX
-from sweephand.targets.aws_resource import ROLE_FIELD, Resource, attempt_ms_max
+from sweephand.targets.aws_resource import SHARED_FIELDS, Resource, attempt_ms_max
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import TargetType
 
@@ -28,10 +28,11 @@ TYPE: Final = TargetType(
     summary="A Step Functions state machine.",
     description="A Step Functions state machine: each trigger starts an execution, named by its id. "
     "Its input has `data`, and the trigger's names as `sweephand`.",
-    own_fields=(STATE_MACHINE.own_field, ROLE_FIELD),
+    own_fields=(STATE_MACHINE.own_field, *SHARED_FIELDS),
     rules=_violations,
     attempt_ms_max=attempt_ms_max,
     delivery="sweephand.delivery.stepfunctions",
     data_bytes_max=ENVELOPE_DATA_BYTES_MAX,
     data_limit="envelopeDataBytesMax",
+    raw_form="json",
 )

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from sweephand.base.errors import BadRequestError, Violation
 from sweephand.base.instants import SECOND_MS
@@ -13,6 +13,9 @@ from sweephand.base.names import NAME_RULE, NAME_SCHEMA, is_name, text_schema
 from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.targets.reach import GROUP_ID_LENGTH_MAX, Reach
+
+#: What a consumer takes in the format `raw`: any text, any JSON, or a JSON object.
+RawForm: TypeAlias = Literal["text", "json", "object"]
 
 #: The one field of a reference.
 REF_FIELD: Final = "secretRef"
@@ -101,6 +104,7 @@ class TargetType:
       adapter, because it is replaced before it is delivered to.
     - `takes_triggers` says whether a job's `target` may be of this type. Every type may be that of
       `onComplete`.
+    - `raw_form` is what the consumer takes in the format `raw`; None for a type without that format.
     - `secret_refs` returns the secrets that a valid target names.
     - `host` returns the host of a valid target, if lists of hosts govern the type, and None if not.
     - `data_bytes_max` is how much data a target takes, as compact JSON, and `data_limit` the name of that
@@ -120,6 +124,7 @@ class TargetType:
     is_default: bool = False
     data_bytes_max: int = DATA_BYTES_MAX
     data_limit: str = "dataBytesMax"
+    raw_form: RawForm | None = None
     secret_refs: Callable[[Mapping[str, Any]], Sequence[SecretRef]] = lambda _: ()
     host: Callable[[Mapping[str, Any]], str | None] = lambda _: None
 

@@ -181,10 +181,14 @@ def _text(duration_ms: int) -> str:
     )
 
 
+#: The data of a job without data.
+_NULL: Final = Payload.of("null")
+
+
 def takes_data(_: str, target: Mapping[str, Any], job: Judged) -> list[Violation]:
-    """A target takes no more data than its type allows."""
+    """A target takes the data."""
     labels = job.sound.get("labels", {})
-    return [] if job.payload is None else data_violations(target, job.payload.size, labels)
+    return data_violations(target, job.payload or _NULL, labels)
 
 
 def is_queue(at: str, url: str, job: Judged) -> list[Violation]:

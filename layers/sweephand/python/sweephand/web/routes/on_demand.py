@@ -172,5 +172,5 @@ def _check_data(services: Services, namespace: str, payload: Payload | None, def
     found = target_violations(target, has_data=True, reach=reach)
     if found:
         raise InvalidError([Violation("/data", found[0].detail)])
-    if payload is not None and (too_much := data_violations(target, payload.size, definition.labels)):
+    if payload is not None and (too_much := data_violations(target, payload, definition.labels)):
         raise InvalidError(too_much)

@@ -1,0 +1,101 @@
+"""The format `raw`: which targets have it, what it fills in, and which data it cannot send."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.fakes.targets import EVENTBRIDGE, HTTP, LAMBDA, SECURE, SNS, SQS, STEPFUNCTIONS, pointers
+
+from sweephand.model.definition import Payload
+from sweephand.targets.raw_format import Filling, raw_text
+from sweephand.targets.registry import data_violations, target_violations
+
+ARN = "arn:aws:scheduler:eu-west-1:123456789012:schedule/default/nightly"
+FILLING = Filling(ARN, 1_795_262_400_250, "trigger", 2)
+OF_AWS = [LAMBDA, SQS, SNS, EVENTBRIDGE, STEPFUNCTIONS]
+
+
+@pytest.mark.parametrize("spec", OF_AWS, ids=lambda each: each["type"])
+def test_each_target_of_aws_has_the_format(spec: dict[str, Any]) -> None:
+    assert pointers(spec | {"format": "json"}) == []
+    assert pointers(spec | {"format": "raw"}) == []
+    assert pointers(spec | {"format": "raw", "scheduleArn": ARN}) == []
+
+
+@pytest.mark.parametrize("spec", OF_AWS, ids=lambda each: each["type"])
+@pytest.mark.parametrize(
+    ("fields", "pointer", "said"),
+    [
+        ({"format": "rwa"}, "/target/format", "Did you mean raw? Use one of json, raw."),
+        ({"format": 5}, "/target/format", "Use one of json, raw."),
+        ({"format": "raw", "scheduleArn": "nightly"}, "/target/scheduleArn", f"for instance {ARN}."),
+        ({"scheduleArn": ARN}, "/target/scheduleArn", 'only "format": "raw" fills it in.'),
+    ],
+)
+def test_a_wrong_format_is_refused(
+    spec: dict[str, Any], fields: dict[str, Any], pointer: str, said: str
+) -> None:
+    (found,) = target_violations(spec | fields, has_data=True, reach=SECURE)
+    assert found.pointer == pointer
+    assert found.detail.endswith(said)
+
+
+def test_http_has_formats_of_its_own() -> None:
+    assert pointers(HTTP | {"format": "raw"}) == ["/target/format"]
+
+
+@pytest.mark.parametrize(
+    ("data", "sent"),
+    [
+        ('"plain text"', "plain text"),
+        (r'"two\nlines \u00fc"', "two\nlines ü"),
+        ('{"n":1.10}', '{"n":1.10}'),
+        ("null", "null"),
+        ('"<aws.scheduler.schedule-arn>"', ARN),
+        ('{"at":"<aws.scheduler.scheduled-time>"}', '{"at":"2026-11-21T12:00:00Z"}'),
+        ('"<aws.scheduler.attempt-number>/<aws.scheduler.attempt-number>"', "2/2"),
+        (
+            '"<aws.scheduler.execution-id> <aws.scheduler.other> <aws.other>"',
+            "trigger <aws.scheduler.other> <aws.other>",
+        ),
+    ],
+)
+def test_the_consumer_gets_the_data_alone_with_its_placeholders_filled_in(data: str, sent: str) -> None:
+    assert raw_text(data, FILLING) == sent
+
+
+def test_what_is_filled_in_is_not_read_again() -> None:
+    filling = FILLING._replace(id="<aws.scheduler.attempt-number>")
+    assert raw_text('"<aws.scheduler.execution-id>"', filling) == "<aws.scheduler.attempt-number>"
+
+
+ANY = ['"text"', '"{}"', "{}", "[1]", "null", '"{\\"n\\": <aws.scheduler.attempt-number>}"']
+
+
+@pytest.mark.parametrize(
+    ("spec", "taken"),
+    [
+        (SQS, ANY),
+        (SNS, ANY),
+        (LAMBDA, ANY[1:]),
+        (STEPFUNCTIONS, ANY[1:]),
+        (EVENTBRIDGE, ['"{}"', "{}", ANY[-1]]),
+    ],
+    ids=lambda each: each.get("type") if isinstance(each, dict) else "",
+)
+def test_data_that_the_service_would_refuse_is_refused_when_it_is_written(
+    spec: dict[str, Any], taken: list[str]
+) -> None:
+    raw = spec | {"format": "raw"}
+    assert [each for each in ANY if not data_violations(raw, Payload.of(each), {})] == taken
+    refused = [data_violations(raw, Payload.of(each), {}) for each in ANY if each not in taken]
+    for (found,) in refused:
+        assert found.pointer == "/data"
+        assert found.detail.endswith(("Give one of JSON.", "takes only a JSON object."))
+    assert not any(data_violations(spec, Payload.of(each), {}) for each in ANY)
+
+
+def test_a_text_that_is_nested_too_deeply_is_refused() -> None:
+    deep = json.dumps("[" * 100_000)
+    (found,) = data_violations(LAMBDA | {"format": "raw"}, Payload.of(deep), {})
+    assert found.pointer == "/data"
