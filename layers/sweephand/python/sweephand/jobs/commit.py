@@ -49,6 +49,10 @@ class Draft:
         """The draft of a new job that took its place in that generation of its namespace's count."""
         return replace(self, job=replace(self.job, counted_in=counted_in))
 
+    def with_pause(self) -> "Draft":
+        """The draft of a new job that is paused from its beginning on."""
+        return replace(self, job=replace(self.job, paused_at=self.after, expires_at=None))
+
     def with_origin(self, traceparent: str | None) -> "Draft":
         """The draft of a request with that trace context, which continues for a job that fires once."""
         origin = None if traceparent is None else Origin(traceparent, self.job.series.is_single)

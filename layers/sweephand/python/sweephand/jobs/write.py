@@ -91,6 +91,7 @@ class Writer:
         traceparent: str | None = None,
         reason: str | None = None,
         is_dry: bool = False,
+        is_paused: bool = False,
     ) -> WriteResult:
         """Create or replace a job. An equal definition changes nothing, unless the job is completed.
 
@@ -98,7 +99,8 @@ class Writer:
         its errors, except for QuotaError.
 
         `if_match` are the revisions of which the job must have one. With `if_absent`, there must be no job.
-        Relative times count from `requested_at`. A paused job stays paused. A job without `retry` gets that
+        Relative times count from `requested_at`. A paused job stays paused, and a new one begins so if it
+        `is_paused`. A job without `retry` gets that
         of its namespace. `traceparent` is the trace context of the request. `reason` says why, in the change.
         Raises InvalidError for impossible times, for data over the namespace's limit, and for what the job
         names and does not exist: a policy, a calendar, a secret or a default target. Raises QuotaError,
@@ -118,6 +120,7 @@ class Writer:
                 return WriteResult(stored, "unchanged")
             if stored is None:
                 draft = self.draft_new(key, definition, caller=caller, requested_at=requested_at)
+                draft = draft.with_pause() if is_paused else draft
             else:
                 self._check.check(key.namespace, definition, policy=stored.definition.policy)
                 wanted = self._check.with_days(key.namespace, definition, stored)
