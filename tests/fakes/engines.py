@@ -28,6 +28,7 @@ from tests.fakes.memory_access import MemoryAdminChanges, MemoryKeys, MemoryName
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_calendars import MemoryCalendars
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
+from tests.fakes.memory_schedule_groups import MemoryScheduleGroups
 from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.tables import create_table
 
@@ -42,6 +43,7 @@ from sweephand.ports.flow import (
 )
 from sweephand.ports.jobs import ChangeStore, JobStore
 from sweephand.ports.runs import BatchStore, FlagStore, LineStore, RunStore, StatsStore
+from sweephand.ports.schedule_groups import ScheduleGroupStore
 from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.batches import DynamoBatches
@@ -55,6 +57,7 @@ from sweephand.storage.lines import DynamoLines
 from sweephand.storage.namespaces import DynamoNamespaces
 from sweephand.storage.policies import DynamoPolicies
 from sweephand.storage.runs import DynamoFlags, DynamoRuns
+from sweephand.storage.schedule_groups import DynamoScheduleGroups
 from sweephand.storage.signing_secrets import DynamoNamedSecrets, DynamoSecrets
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
@@ -91,6 +94,7 @@ class Stores:
     allowances: AllowanceStore
     named_secrets: NamedSecretStore
     admin_changes: AdminChangeStore
+    schedule_groups: ScheduleGroupStore
     #: The clock of those stores that have one.
     clock: HandClock
 
@@ -131,6 +135,7 @@ class Dynamo:
             DynamoAllowances(jobs),
             DynamoNamedSecrets(jobs),
             DynamoAdminChanges(jobs),
+            DynamoScheduleGroups(jobs),
             clock,
         )
 
@@ -158,6 +163,7 @@ def in_memory() -> Stores:
         MemoryAllowances(),
         MemoryNamedSecrets(trail),
         trail,
+        MemoryScheduleGroups(),
         clock,
     )
 

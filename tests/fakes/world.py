@@ -39,6 +39,7 @@ from tests.fakes.memory_audits import MemoryAuditRounds, MemoryAudits
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_calendars import MemoryCalendars
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
+from tests.fakes.memory_schedule_groups import MemoryScheduleGroups
 from tests.fakes.memory_timers import MemoryExpirySwitch, MemoryTimers
 from tests.fakes.ports import MISSING
 from tests.fakes.stack_queues import MemoryStackQueues
@@ -119,6 +120,7 @@ class World:
         self.flow_functions_max = 0
         self.admin_changes = MemoryAdminChanges()
         self.calendars = MemoryCalendars(self.admin_changes)
+        self.schedule_groups = MemoryScheduleGroups()
         self.namespaces = MemoryNamespaces(self.jobs, self.admin_changes)
         self.limits_namespaces = False
         self.named_secrets = MemoryNamedSecrets(self.admin_changes)
@@ -224,6 +226,7 @@ class World:
             expiry_switch=self._port(self.expiry, "expiry"),
             policies=self._port(self.policies, "policies"),
             calendars=self._port(self.calendars, "calendars"),
+            schedule_groups=self._port(self.schedule_groups, "schedule_groups"),
             allowances=self._port(self.allowances, "allowances"),
             namespaces=self._port(self.namespaces, "namespaces"),
             admin_changes=self._port(self.admin_changes, "admin_changes"),

@@ -75,14 +75,19 @@ class Bulk:
 
         return self._each(job_filter, act, lambda job: job.paused_at is not None)
 
-    def delete(self, job_filter: Filter, *, who: str) -> BulkResult:
-        """Delete those jobs. After StoreError or UnavailableError, any of them may have been deleted."""
+    def delete(
+        self, job_filter: Filter, *, who: str, only: Callable[[Job], bool] = lambda _: True
+    ) -> BulkResult:
+        """Delete those jobs of which `only` holds.
+
+        After StoreError or UnavailableError, any of them may have been deleted.
+        """
 
         def act(job: Job, now: Instant) -> object:
             self._writer.delete(job.key, who=who, requested_at=now)
             return job
 
-        return self._each(job_filter, act, lambda _: True)
+        return self._each(job_filter, act, only)
 
     def _each(self, job_filter: Filter, act: _Act, is_concerned: Callable[[Job], bool]) -> BulkResult:
         until = self._clock.now() + BULK_TIME_LIMIT_MS

@@ -25,6 +25,7 @@ from sweephand.storage.lines import DynamoLines
 from sweephand.storage.namespaces import DynamoNamespaces
 from sweephand.storage.policies import DynamoPolicies
 from sweephand.storage.runs import DynamoFlags, DynamoRuns
+from sweephand.storage.schedule_groups import DynamoScheduleGroups
 from sweephand.storage.signing_secrets import DynamoNamedSecrets, DynamoSecrets
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
@@ -88,6 +89,7 @@ def stores_over(
         namespaces=DynamoNamespaces(jobs),
         policies=DynamoPolicies(jobs),
         calendars=DynamoCalendars(jobs),
+        schedule_groups=DynamoScheduleGroups(jobs),
         gates=DynamoGates(timers, clock.now),
         gate_lines=DynamoGateLines(timers),
         allowances=DynamoAllowances(jobs),

@@ -10,6 +10,7 @@ from sweephand.jobs.bulk import Bulk, BulkWriter
 from sweephand.jobs.calendars import CalendarAdmin, CalendarCheck
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
 from sweephand.jobs.commit import Commits
+from sweephand.jobs.eventbridge.groups import ScheduleGroups
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.jobs.forecast import Forecaster
 from sweephand.jobs.namespace_settings import NamespaceAdmin
@@ -211,6 +212,7 @@ def compose_api(
             ids=ids,
         ),
         windows=windows,
+        schedule_groups=ScheduleGroups(groups=stores.schedule_groups, clock=clock, ids=ids),
         defaults=defaults,
         keys=stores.keys,
         admin_changes=stores.admin_changes,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.ports.access import AdminChangeStore, KeyStore, NamedSecretStore
 from sweephand.ports.jobs import PayloadPlace
+from sweephand.ports.schedule_groups import ScheduleGroupStore
 from sweephand.runs.audit_rounds import AuditRoundStore
 from sweephand.runtime.compose_rare import FlowStores
 from sweephand.runtime.compose_wheel import WheelStores
@@ -24,3 +25,4 @@ class Stores(WheelStores, FlowStores):
     named_secrets: NamedSecretStore
     keys: KeyStore
     admin_changes: AdminChangeStore
+    schedule_groups: ScheduleGroupStore

@@ -22,6 +22,7 @@ from sweephand.base.limits import table
 from sweephand.jobs.bulk import Bulk, BulkWriter
 from sweephand.jobs.calendars import CalendarAdmin, CalendarCheck
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
+from sweephand.jobs.eventbridge.groups import ScheduleGroups
 from sweephand.jobs.forecast import Forecaster
 from sweephand.jobs.namespace_settings import NamespaceAdmin
 from sweephand.jobs.on_demand import OnDemand
@@ -84,6 +85,7 @@ class Services:
     calendar_check: CalendarCheck
     namespaces: NamespaceAdmin
     windows: WindowAdmin
+    schedule_groups: ScheduleGroups
     defaults: JobDefaults
     keys: KeyStore
     admin_changes: AdminChangeStore
@@ -115,7 +117,8 @@ class NoQuery(BaseModel):
 class Request(Generic[Query, Body]):
     """A valid request whose caller may call the operation.
 
-    `path` holds the parameters of the path. The names in `headers` are in lower case.
+    `path` holds the parameters of the path. The names in `headers` are in lower case. `function_arn` is the
+    ARN of the API function; empty where nobody says it.
     """
 
     caller: Caller
@@ -124,6 +127,7 @@ class Request(Generic[Query, Body]):
     body: Body
     headers: Mapping[str, str]
     requested_at: Instant
+    function_arn: str = ""
 
     @property
     def namespace(self) -> str:
@@ -212,6 +216,8 @@ class Operation:
     #: The meaning of each header that the operation takes. The API refuses a precondition that is not there.
     headers: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[int, ...] = ()
+    #: Makes the answer of an error, if it is not a problem document.
+    refuses: Callable[[Exception], Reply] | None = None
 
     @property
     def name(self) -> str:
