@@ -48,14 +48,18 @@ class Stack:
     def __repr__(self) -> str:
         return f"Stack({self.url!r}, {self.source!r})"
 
+    def aws_region(self) -> str:
+        """The region in which the stack is. InputError if its address does not name it."""
+        found = _REGION.search(urlsplit(self.url).netloc)
+        region = self.region or (found[1] if found else None)
+        if region is None:
+            raise InputError(f"The address {self.url} does not name its region. Give the field region.")
+        return region
+
     def authorization(self) -> Authorization | None:
         """What proves the caller to this stack; None without a key. InputError if it cannot be made."""
         if self.auth == "iam":
-            found = _REGION.search(urlsplit(self.url).netloc)
-            region = self.region or (found[1] if found else None)
-            if region is None:
-                raise InputError(f"The address {self.url} does not name its region. Give the field region.")
-            return IamSignature(region)
+            return IamSignature(self.aws_region())
         return None if self.key is None else Bearer(self.key)
 
 

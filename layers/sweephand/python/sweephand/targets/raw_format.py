@@ -93,7 +93,7 @@ def raw_data_violations(form: RawForm, body: str) -> list[Violation]:
     try:
         value = json.loads(raw_text(body, _SAMPLE))
     except (ValueError, RecursionError):
-        return [Violation("/data", f"In the format {RAW} this target gets the text alone. Give one of JSON.")]
+        return [Violation("/data", "This target gets the text alone, and takes only JSON.")]
     if form == "object" and not isinstance(value, dict):
-        return [Violation("/data", f"In the format {RAW} this target takes only a JSON object.")]
+        return [Violation("/data", "This target gets the text alone, and takes only a JSON object.")]
     return []

@@ -295,4 +295,9 @@ FIELDS: Final = (
         (has_no_colons, fit_in_delivery),
     ),
     Field("description", DESCRIPTION, DESCRIPTION_MEANING),
+    Field(
+        "eventbridge",
+        Text({"type": "string", "maxLength": limits.DEFINITION_BYTES_MAX}, limits.DEFINITION_BYTES_MAX),
+        "What a client of EventBridge Scheduler wrote, in a form of Sweephand's own. Leave it out.",
+    ),
 )

@@ -32,6 +32,8 @@ from sweephand.web.http.json_text import body_violations, read_body
 from sweephand.web.http.operation import Accepts, Operation, Reply, Request, Services, precondition_violations
 from sweephand.web.http.problems import MethodError, UnauthenticatedError
 from sweephand.web.operations import OPERATIONS
+from sweephand.web.scheduler.groups import GROUPS
+from sweephand.web.scheduler.schedules import SCHEDULES
 from sweephand.web.schemas.formats import read_query
 from sweephand.web.schemas.shapes import given_fields, read_as
 
@@ -129,7 +131,7 @@ def build_handler(services: Services, log: Logger | None = None) -> Handler:
     """
     app, log = Resolver(), log or Logger()
     dispatcher = _Dispatcher(services, app, log)
-    for operation in OPERATIONS:
+    for operation in (*OPERATIONS, *SCHEDULES, *GROUPS):
         # Powertools writes a path's parameters in angle brackets.
         rule = re.sub(r"{(\w+)}", r"<\1>", operation.path)
         app.route(rule, method=operation.method)(dispatcher.route_handler(operation))
@@ -160,7 +162,9 @@ class _Dispatcher:
         """The function that Powertools calls with the path's parameters."""
 
         def answer(**path: str) -> Response[Any]:
-            return self._answer(operation.path, lambda caller: self._run(operation, caller, path))
+            return self._answer(
+                operation.path, lambda caller: self._run(operation, caller, path), operation.refuses
+            )
 
         return answer
 
@@ -205,9 +209,15 @@ class _Dispatcher:
                 violations += error.violations
         if violations:
             raise InvalidError(violations)
-        return operation.run(services, Request(caller, path, query, value, headers, now))
+        function_arn = getattr(self._app.lambda_context, "invoked_function_arn", "")
+        return operation.run(services, Request(caller, path, query, value, headers, now, function_arn))
 
-    def _answer(self, route: str, run: Callable[[Caller | None], Reply]) -> Response[Any]:
+    def _answer(
+        self,
+        route: str,
+        run: Callable[[Caller | None], Reply],
+        refuses: Callable[[Exception], Reply] | None = None,
+    ) -> Response[Any]:
         event = self._app.current_event
         services = self._services
         began_at = services.clock.now()
@@ -218,7 +228,8 @@ class _Dispatcher:
                 services.rates.check(caller, began_at)
             reply = run(caller)
         except Exception as error:  # noqa: BLE001 - errors become statuses only here
-            reply = _problem_reply(error, reads=event.http_method == "GET")
+            reads = event.http_method == "GET"
+            reply = _problem_reply(error, reads=reads) if refuses is None else refuses(error)
             if not isinstance(error, BadRequestError | UnavailableError):
                 self._log.exception("the request failed")
         self._log.info(

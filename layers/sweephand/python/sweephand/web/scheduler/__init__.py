@@ -1,0 +1,1 @@
+"""The API of EventBridge Scheduler (botocore, scheduler/2021-06-30), answered by jobs."""
