@@ -23,6 +23,7 @@ _MODULES: Final = (
     "test_policies.py",
     "test_receivers.py",
     "test_runs.py",
+    "test_scheduler.py",
     "test_tenants.py",
     "test_texts.py",
     "test_worker.py",

@@ -13,6 +13,9 @@ from tests.e2e.parameters import place_of
 from tests.e2e.schedule import Schedule, eventually
 from tests.e2e.test_delivery import queue_reader
 
+from sweephand_client import eventbridge
+from sweephand_client.profiles import Stack
+
 #: A function that passes its event on, and answers.
 PASSES_ON: Final = """
 import os
@@ -117,6 +120,30 @@ def test_a_function_is_invoked_and_its_answer_decides_if_it_is_waited_for(
     assert runs[0]["state"] == "failed"
     assert "The function failed: " in runs[0]["reason"]
     assert "told to fail" in runs[0]["reason"]
+
+
+def test_a_schedule_by_eventbridges_client_hands_a_function_its_input(
+    schedule: Schedule, cloud: Cloud
+) -> None:
+    api, namespace = schedule.client, schedule.namespace
+    scheduler = eventbridge.client(Stack(api.api_url, "the test", key=api.api_key))
+    scheduler.create_schedule_group(Name=namespace)
+    scheduler.create_schedule(
+        Name="nightly",
+        GroupName=namespace,
+        ScheduleExpression="rate(1 minute)",
+        FlexibleTimeWindow={"Mode": "OFF"},
+        Target={
+            "Arn": cloud.function(),
+            "RoleArn": cloud.client("iam").get_role(RoleName=cloud.name)["Role"]["Arn"],
+            "Input": '{"data": "<aws.scheduler.attempt-number>"}',
+        },
+    )
+    assert json.loads(cloud.received()["Body"]) == {"data": "1"}
+    runs = eventually(lambda: [schedule.runs("nightly")], bool)
+    assert runs[0]["state"] == "succeeded"
+    scheduler.delete_schedule_group(Name=namespace)
+    assert api.call("GET", schedule.path("nightly")).status == 404
 
 
 def test_a_topic_a_bus_and_a_state_machine_receive_the_trigger(schedule: Schedule, cloud: Cloud) -> None:
