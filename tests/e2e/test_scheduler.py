@@ -35,7 +35,7 @@ def test_motos_tests_of_eventbridge_scheduler_pass(client: Client, tmp_path: Pat
         env=os.environ
         | {
             "MOTO_STACK_URL": client.api_url,
-            "MOTO_STACK_KEY": client.api_key,
+            "MOTO_STACK_KEY": client.api_key or "",
             "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
         },
         cwd=tmp_path,

@@ -2,8 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final
 
 from sweephand_client.api.calls import Calls, label_query, preconditions
+from sweephand_client.http.errors import ConflictError
+from sweephand_client.http.operation import Operation
 from sweephand_client.http.transport import Query
 from sweephand_client.openapi import operations
 from sweephand_client.openapi.job_answers import ChangeResponse, ForecastResponse
@@ -20,6 +24,11 @@ from sweephand_client.openapi.stack_answers import (
     NamespaceSummary,
 )
 from sweephand_client.openapi.windows import WindowRequest, WindowResponse
+
+#: The OpenAPI document does not have the calls of EventBridge Scheduler's API.
+_MAKE_GROUP: Final = Operation[dict[str, Any], Any](
+    "createScheduleGroup", "POST", "/v1/scheduler/schedule-groups/{name}"
+)
 
 
 class Namespaces(Calls):
@@ -49,6 +58,15 @@ class Namespaces(Calls):
         return self._transport.call(
             operations.PUT_NAMESPACE, {"namespace": namespace}, body=settings, headers=headers
         )
+
+    def make_schedule_group(self, namespace: str, tags: Mapping[str, str]) -> None:
+        """Let EventBridge Scheduler's client know the namespace as a schedule group with these tags.
+
+        It changes nothing if there is such a group. RefusedError if its API cannot have that name.
+        """
+        body = {"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
+        with suppress(ConflictError):
+            self._transport.call(_MAKE_GROUP, {"name": namespace}, body=body)
 
     def forecast(
         self,

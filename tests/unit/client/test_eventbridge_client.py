@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
 from botocore.config import Config
 
 from sweephand_client import eventbridge
@@ -26,7 +27,7 @@ def sent(stack: Stack | None, **options: Any) -> Any:
     def keep(request: Any, **_: Any) -> AWSResponse:
         requests.append(request)
         raw: Any = _Raw()
-        return AWSResponse(request.url, 200, {}, raw)
+        return AWSResponse(request.url, 200, HTTPHeaders(), raw)
 
     client.meta.events.register("before-send.scheduler", keep)
     assert client.list_schedules()["Schedules"] == []

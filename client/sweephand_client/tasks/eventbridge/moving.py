@@ -9,14 +9,22 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any, Final, Literal
 
+from sweephand.jobs.eventbridge.written import FIELD
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import Problem, RefusedError, StackFailedError
 from sweephand_client.tasks.apply import FieldChange, Step, carry_out, plan
-from sweephand_client.tasks.eventbridge.source import AT_ONCE, ChangedError, Source, SourceError
+from sweephand_client.tasks.eventbridge.source import (
+    AT_ONCE,
+    DEFAULT_GROUP,
+    ChangedError,
+    Source,
+    SourceError,
+)
 from sweephand_client.tasks.eventbridge.translation import Move
 from sweephand_client.tasks.jobs_file import JobsFile
 from sweephand_client.tasks.placing import instant, rfc3339
@@ -108,7 +116,7 @@ class Mover:
         )
         steps = []
         planned = plan(self._client, namespace, JobsFile(tuple(jobs), namespace))
-        for step in map(self._without_past_start, planned):
+        for step in map(self._without_what_changes_nothing, planned):
             done = self._without_writing(own[step.name], step)
             if done is None:
                 # A job may have been resumed here since its schedule was disabled.
@@ -117,6 +125,9 @@ class Mover:
             else:
                 self._accepted_at[namespace, step.name] = instant(step.updated_at or "")
                 yield done
+        if steps and namespace != DEFAULT_GROUP:
+            with suppress(RefusedError):  # then the jobs are refused too, or it is no name of a group
+                self._client.namespaces.make_schedule_group(namespace, _tags(own.values()))
         # EventBridge fires what falls due in a pause, so a job that resumes does not.
         for written in carry_out(self._client, namespace, steps, catchup="none"):
             step = written.step
@@ -125,11 +136,16 @@ class Mover:
             move = own[step.name]
             yield Moved(move, did) if written.problem is None else _refused(move, written.problem)
 
-    def _without_past_start(self, step: Step) -> Step:
-        """The step without a StartDate that has passed since the job was written: it changes no due time."""
+    def _without_what_changes_nothing(self, step: Step) -> Step:
+        """The step without what changes no trigger.
+
+        That is a StartDate that has passed since the job was written, and what the job was written as.
+        """
         if step.kind != "change":
             return step
-        fields = tuple(each for each in step.fields if not self._is_past_start(step, each))
+        fields = tuple(
+            each for each in step.fields if each.name != FIELD and not self._is_past_start(step, each)
+        )
         return replace(step, kind="change" if fields else "same", fields=fields)
 
     def _is_past_start(self, step: Step, change: FieldChange) -> bool:
@@ -203,6 +219,11 @@ class Mover:
         except SourceError as error:
             return replace(done, enabled=str(error), was_refused=True)
         return done
+
+
+def _tags(moves: Iterable[Move]) -> dict[str, str]:
+    """The tags of the group that becomes the namespace; none if it gets another one's schedules."""
+    return next((dict(each.schedule.tags) for each in moves if each.namespace == each.schedule.group), {})
 
 
 def _refused(move: Move, problem: Problem) -> Moved:

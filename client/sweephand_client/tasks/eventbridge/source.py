@@ -23,6 +23,9 @@ _PAGE_MAX: Final = 100
 MOVED: Final = "[moved to Sweephand]"
 _DESCRIPTION_LENGTH_MAX: Final = 512
 
+#: The group that is always there.
+DEFAULT_GROUP: Final = "default"
+
 #: A schedule or a group that is gone.
 _GONE: Final = "ResourceNotFoundException"
 

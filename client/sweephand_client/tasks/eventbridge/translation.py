@@ -1,16 +1,19 @@
 """Makes a job of each schedule, and says of each what changes, or why it cannot be moved."""
 
 import datetime as dt
-import re
-import zoneinfo
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, Final, Literal, cast
 
+from sweephand.jobs.eventbridge.targets import NoTargetError
+from sweephand.jobs.eventbridge.translation import OverError, Translated
+from sweephand.jobs.eventbridge.translation import translate as translate_schedule
+from sweephand.jobs.eventbridge.written import FIELD, written_text
+from sweephand_client.http import exact_json
 from sweephand_client.openapi.requests import JobRequest
 from sweephand_client.tasks.eventbridge.source import Schedule
-from sweephand_client.tasks.eventbridge.targets import CannotMoveError, translate_target
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
 
 Outcome = Literal["as-it-is", "changed", "not-moved", "moved-before"]
@@ -38,24 +41,9 @@ _KNOWN: Final = frozenset(
     }
 )
 
-_RATE: Final = re.compile(r"rate\(\s*([0-9]+)\s+(minute|hour|day)s?\s*\)")
-_CRON: Final = re.compile(r"cron\((.*)\)")
-_AT: Final = re.compile(r"at\((.*)\)")
-_LETTERS: Final = {"minute": "M", "hour": "H", "day": "H"}
-
 _LABELS_MAX: Final = 20
 _LABEL_LENGTH_MAX: Final = 128
 
-_PHASE: Final = (
-    "rate(…) becomes an ISO 8601 repetition from its StartDate or creation on, which keeps its phase."
-)
-_OFFSET: Final = (
-    "EventBridge fires at any moment of the flexible window. The job fires at one offset in it, each time."
-)
-_BOUNDS: Final = (
-    "StartDate and EndDate bound the moved due times, so one more or one less can fire at each end."
-)
-_REPEATED: Final = "In the hour that a clock change repeats, the job follows real time and fires again."
 _KEY: Final = "The stack's own key (KmsKeyArn) encrypts the job, and not that of the schedule."
 _TAGS: Final = "Some tags of the group cannot be labels: at most 20, up to 128 characters, without colons."
 
@@ -100,7 +88,7 @@ def translate(
             continue
         try:
             moves.append(_moved(each, within, now, with_roles=with_roles))
-        except CannotMoveError as error:
+        except (NoTargetError, OverError) as error:
             moves.append(Move(each, within, reason=str(error)))
     return moves
 
@@ -113,11 +101,18 @@ def jobs_files(moves: Iterable[Move]) -> dict[str, tuple[JobsFile, dict[str, lis
             found[each.namespace].append(each)
     return {
         namespace: (
-            JobsFile(tuple(each.job for each in own if each.job), namespace),
+            JobsFile(tuple(map(_for_people, own)), namespace),
             {each.schedule.name: [*each.changes] for each in own},
         )
         for namespace, own in sorted(found.items())
     }
+
+
+def _for_people(move: Move) -> DeclaredJob:
+    """The job without the text by which EventBridge Scheduler's client knows it: a file owns the job now."""
+    assert move.job is not None, "only jobs are written"
+    others = {name: value for name, value in move.job.definition.items() if name != FIELD}
+    return replace(move.job, definition=cast("JobRequest", others))
 
 
 def _conflict(schedule: Schedule, schedules: Iterable[Schedule]) -> str:
@@ -131,89 +126,59 @@ def _conflict(schedule: Schedule, schedules: Iterable[Schedule]) -> str:
 def _moved(schedule: Schedule, namespace: str, now: dt.datetime, *, with_roles: bool) -> Move:
     shown = schedule.shown
     if schedule.name.strip(".") == "" and len(schedule.name) <= 2:  # noqa: PLR2004 - . and ..
-        raise CannotMoveError("No job can have this name. Give the schedule another one.")
-    target = translate_target(shown["Target"], with_roles=with_roles)
-    job: JobRequest = {}
-    changes: list[str] = []
-    if schedule.description:
-        job["description"] = schedule.description
-    job |= _times(shown, now, changes)
-    if schedule.window_minutes:
-        job["jitter"] = f"PT{schedule.window_minutes}M"
-        changes.append(_OFFSET)
-        if "dueTime" in job or "ttl" in job:
-            changes.append(_BOUNDS)
-    if shown.get("ActionAfterCompletion") == "DELETE":
-        job["deleteAfterCompletion"] = True
+        raise NoTargetError("No job can have this name. Give the schedule another one.")
+    made = translate_schedule(
+        {**shown, "Description": schedule.description},
+        arn=str(shown["Arn"]),
+        created_at=shown["CreationDate"],
+        now=now,
+        with_roles=with_roles,
+    )
+    changes = [*made.changes]
     if shown.get("KmsKeyArn"):
         changes.append(_KEY)
     changes += [
         f"No field of a job is like {name}. It is left out." for name in sorted(shown.keys() - _KNOWN)
     ]
+    job: dict[str, Any] = {**made.fields, "data": _data(made)}
     labels = {name: value for name, value in sorted(schedule.tags.items()) if _is_label(name, value)}
     labels = dict([*labels.items()][:_LABELS_MAX])
     if labels:
         job["labels"] = labels
     if len(labels) < len(schedule.tags):
         changes.append(_TAGS)
+    text = exact_json.write(job["data"])
+    others = {name: value for name, value in job.items() if name != "data"}
+    digest = sha256(text.encode()).hexdigest()
+    job[FIELD] = written_text(_document(schedule), others, digest, "import")
     paused = None if schedule.is_enabled else _DISABLED
-    declared = DeclaredJob(schedule.name, {**job, **target.fields}, paused)
-    return Move(schedule, namespace, declared, (*changes, *target.changes), needs=target.needs)
+    declared = DeclaredJob(schedule.name, cast("JobRequest", job), paused)
+    return Move(schedule, namespace, declared, tuple(changes), needs=made.needs)
+
+
+def _document(schedule: Schedule) -> dict[str, Any]:
+    """The schedule as a call of EventBridge Scheduler's API writes it. Dates are seconds since 1970."""
+    shown = {**schedule.shown, "Description": schedule.description or None}
+    return {
+        name: value.timestamp() if isinstance(value, dt.datetime) else value
+        for name, value in shown.items()
+        if value is not None
+    }
+
+
+def _data(made: Translated) -> Any:
+    """The data of the job: the value of the text if it stands for these very bytes, and else the text."""
+    try:
+        value = exact_json.read(made.input)
+    except ValueError:
+        return made.input
+    is_alone = made.fields["target"]["type"] != "http"
+    return (
+        made.input
+        if is_alone and (isinstance(value, str) or exact_json.write(value) != made.input)
+        else value
+    )
 
 
 def _is_label(name: str, value: str) -> bool:
     return ":" not in name and max(len(name), len(value)) <= _LABEL_LENGTH_MAX
-
-
-def _times(shown: Mapping[str, Any], now: dt.datetime, changes: list[str]) -> JobRequest:
-    """When the job fires. Adds to `changes` what differs. CannotMoveError if it would not fire any more."""
-    expression, zone = str(shown["ScheduleExpression"]), str(shown.get("ScheduleExpressionTimezone", "UTC"))
-    job: JobRequest = {"schedule": expression}
-    if zone != "UTC":
-        job["timezone"] = zone
-    if found := _AT.fullmatch(expression):
-        # EventBridge ignores StartDate and EndDate here.
-        if (at := _instant(found[1], zone)) is not None and at <= now:
-            raise CannotMoveError("Its time has passed. A one-time schedule fires once.")
-        return job
-    start, end = shown.get("StartDate"), shown.get("EndDate")
-    if end is not None and end <= now:
-        raise CannotMoveError("Its EndDate has passed, so it would not fire any more.")
-    if found := _RATE.fullmatch(expression):
-        count = int(found[1]) * (24 if found[2] == "day" else 1)
-        began = start or shown["CreationDate"]
-        job = {"schedule": f"R/{_written(began)}/PT{count}{_LETTERS[found[2]]}"}
-        changes.append(_PHASE)
-    else:
-        if start is not None and start > now:
-            job["dueTime"] = _written(start)
-        if _changes_its_clock(zone, now):
-            job["dst"] = {"gap": "skip"}
-            if (fields := _CRON.fullmatch(expression)) and re.match(r"[*?]|\S+ +[*?]", fields[1].strip()):
-                changes.append(_REPEATED)
-    if end is not None:
-        job["ttl"] = _written(end)
-    return job
-
-
-def _written(at: dt.datetime) -> str:
-    """An instant in UTC, as the API takes it."""
-    at = at.astimezone(dt.UTC)
-    return at.isoformat(timespec="milliseconds" if at.microsecond else "seconds").replace("+00:00", "Z")
-
-
-def _instant(local: str, zone: str) -> dt.datetime | None:
-    """The instant of a local time, None for what is none. The API says then what is wrong."""
-    try:
-        return dt.datetime.fromisoformat(local).replace(tzinfo=zoneinfo.ZoneInfo(zone))
-    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        return None
-
-
-def _changes_its_clock(zone: str, now: dt.datetime) -> bool:
-    """Whether the clock of a zone changes within two years. A zone that is not known here may."""
-    try:
-        known = zoneinfo.ZoneInfo(zone)
-    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        return True
-    return len({(now + dt.timedelta(weeks=each)).astimezone(known).utcoffset() for each in range(104)}) > 1

@@ -25,9 +25,10 @@ def full(account: Account, monkeypatch: pytest.MonkeyPatch) -> Account:
     monkeypatch.setattr(eventbridge, "sleep", lambda _: None)
     account.group("orders")
     account.put("plain", NIGHTLY)
-    account.put("changed", NIGHTLY, GroupName="orders", Target={"Arn": FUNCTION})
-    account.put("again", NIGHTLY, GroupName="orders", Target={"Arn": FUNCTION})
-    account.put("lost", NIGHTLY, Target={"Input": "text"})
+    key = f"arn:aws:kms:{REGION}:123456789012:key/1"
+    account.put("changed", NIGHTLY, GroupName="orders", Target={"Arn": FUNCTION}, KmsKeyArn=key)
+    account.put("again", NIGHTLY, GroupName="orders", Target={"Arn": FUNCTION}, KmsKeyArn=key)
+    account.put("lost", NIGHTLY, Target={"Arn": f"arn:aws:ecs:{REGION}:123456789012:cluster/a"})
     account.put("moved", NIGHTLY, State="DISABLED", Description="[moved to Sweephand]")
     return account
 
@@ -40,12 +41,11 @@ def test_a_dry_run_reports_and_changes_nothing(full: Account, sweephand: Command
         "Moves as it is: 1\n"
         "    default/plain\n"
         "Moves with changes: 2\n"
-        '  The function\'s event is {"sweephand": {…}, "data": …}, and the Input is its `data`. Let the '
-        "consumer read it there. (2)\n"
+        "  The stack's own key (KmsKeyArn) encrypts the job, and not that of the schedule. (2)\n"
         "    orders/again, orders/changed\n"
         "Cannot be moved: 1\n"
-        "  Its Input is a text and no JSON, and Sweephand delivers JSON. Let the consumer read a JSON text, "
-        'such as "text" with its quotes. (1)\n'
+        "  Sweephand has no target for ECS. Let a Lambda function or a state machine make the call, and "
+        "schedule that. (1)\n"
         "    default/lost\n"
         "Was moved before: 1\n"
         "  An earlier import moved it. Enable it in EventBridge Scheduler to move it again. (1)\n"
@@ -72,7 +72,8 @@ def test_each_namespace_gets_a_file_that_apply_takes(full: Account, sweephand: C
         "orders.yaml": 0o600,
     }
     text = (folder / "orders.yaml").read_text("utf-8")
-    assert "# The function's event is {" in text
+    assert "# The stack's own key" in text
+    assert "eventbridge" not in text, "the file owns these jobs now"
     assert read_jobs_file(text).namespace == "orders"
     bare: dict[str, Any] = {"SWEEPHAND_NAMESPACE": None}
     for name, counts in (("default", "1 created, 0 unchanged\n"), ("orders", "2 created, 0 unchanged\n")):

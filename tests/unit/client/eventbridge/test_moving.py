@@ -420,7 +420,8 @@ def test_five_hundred_schedules_take_few_calls(
         "UpdateSchedule": 500,
     }
     assert 1 <= counted[0] <= AT_ONCE
-    assert len(writes(server)) == 6, "250 jobs of each namespace in calls of 100"
+    jobs = [each for each in writes(server) if each.endswith("/jobs")]
+    assert len(jobs) == 6, "250 jobs of each namespace in calls of 100"
     assert set(account.states().values()) == {"DISABLED"}
     with pytest.raises(NotFoundError):
         client.jobs.get("default", "job-001")

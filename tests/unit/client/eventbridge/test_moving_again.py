@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.http_server import Fault, Server
+from tests.fakes.scheduler_calls import schedule, scheduler_of, shown
 from tests.fakes.world import World
 from tests.unit.client.eventbridge.conftest import NIGHTLY, NOW, Account, Clock, revisions, writes
 
@@ -25,10 +26,10 @@ def test_a_second_run_changes_nothing(
     first = move()
     assert (first["a"].did, first["b"].did) == ("created", "created")
     assert client.jobs.get("default", "b")["state"] == "paused"
-    kept, shown, calls = revisions(client), account.states(), dict(account.calls)
+    kept, states, calls = revisions(client), account.states(), dict(account.calls)
     server.requests.clear()
     assert [each.did for each in move().values()] == ["kept"]
-    assert (writes(server), revisions(client), account.states()) == ([], kept, shown)
+    assert (writes(server), revisions(client), account.states()) == ([], kept, states)
     assert account.calls["UpdateSchedule"] == calls["UpdateSchedule"] == 1
 
 
@@ -162,3 +163,31 @@ def revisions_after(server: Server, client: Client, send: Any) -> list[str]:
     server.api.send = send  # type: ignore[method-assign]
     server.faults.clear()
     return [*revisions(client)]
+
+
+def test_the_client_of_eventbridge_goes_on_with_what_was_moved(
+    account: Account, move: Callable[..., dict[str, Moved]], server: Server
+) -> None:
+    account.group("orders", team="shop")
+    account.put("plain")
+    account.put("texts", GroupName="orders", Description="The report.", Target={"Input": "Good morning"})
+    account.put(
+        "off", "rate(5 minutes)", GroupName="orders", State="DISABLED", EndDate=NOW + dt.timedelta(days=9)
+    )
+    places = {"plain": "default", "texts": "orders", "off": "orders"}
+    before = {
+        name: {"ActionAfterCompletion": "NONE", **account.show(name, group)} for name, group in places.items()
+    }
+    move()
+    scheduler = scheduler_of(server.api)
+    for name, group in places.items():
+        found = shown(scheduler.get_schedule(Name=name, GroupName=group))
+        dates = ("CreationDate", "LastModificationDate", "Arn")
+        assert {each: value for each, value in found.items() if each not in dates} == {
+            each: value for each, value in before[name].items() if each not in dates
+        }
+    arn = scheduler.get_schedule_group(Name="orders")["Arn"]
+    assert scheduler.list_tags_for_resource(ResourceArn=arn)["Tags"] == [{"Key": "team", "Value": "shop"}]
+    scheduler.update_schedule(**schedule("texts", GroupName="orders"))
+    scheduler.delete_schedule(Name="off", GroupName="orders")
+    assert [each["Name"] for each in scheduler.list_schedules(GroupName="orders")["Schedules"]] == ["texts"]

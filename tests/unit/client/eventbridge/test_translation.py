@@ -2,9 +2,11 @@
 
 import datetime as dt
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
+import simplejson
 from tests.unit.client.eventbridge.conftest import (
     BUS,
     FUNCTION,
@@ -16,9 +18,10 @@ from tests.unit.client.eventbridge.conftest import (
     Account,
 )
 
+from sweephand.jobs.eventbridge.targets import queue_url
+from sweephand_client.http import exact_json
 from sweephand_client.tasks.eventbridge.report import needed
 from sweephand_client.tasks.eventbridge.source import MOVED, Source
-from sweephand_client.tasks.eventbridge.targets import queue_url
 from sweephand_client.tasks.eventbridge.translation import translate
 
 URL = "https://sqs.eu-west-1.amazonaws.com/123456789012/sweephand-orders"
@@ -27,10 +30,15 @@ RETRY = {"maxAttempts": 186, "maxAge": "86400s"}
 
 
 def definition(account: Account, *, with_roles: bool = True) -> dict[str, Any]:
-    """The definition of the job of the only schedule."""
+    """The definition of the job of the only schedule, without what it was written as."""
     job = account.move(with_roles=with_roles).job
     assert job is not None
-    return dict(job.definition)
+    return {name: value for name, value in job.definition.items() if name != "eventbridge"}
+
+
+def raw(account: Account) -> dict[str, str]:
+    """The fields that every target of AWS gets."""
+    return {"format": "raw", "scheduleArn": account.show("a")["Arn"]}
 
 
 def changes(account: Account) -> str:
@@ -51,7 +59,7 @@ def test_a_plain_schedule_moves_as_it_is(account: Account) -> None:
         "description": "The report.",
         "schedule": "cron(0 9 * * ? *)",
         "timezone": "Asia/Tokyo",
-        "target": {"type": "sqs", "queueUrl": URL, "roleArn": ROLE},
+        "target": {"type": "sqs", "queueUrl": URL, "roleArn": ROLE, **raw(account)},
         "data": {"order": 1},
         "retry": RETRY,
     }
@@ -83,6 +91,7 @@ def test_a_target_keeps_its_role_or_asks_to_be_listed(
     account: Account, target: dict[str, Any], made: dict[str, Any], parameter: str
 ) -> None:
     account.put("a", Target=target)
+    made |= raw(account)
     assert definition(account)["target"] == {**made, "roleArn": ROLE}
     assert needed([account.move()]) == {
         "parameters": {"TargetRoleArns": [ROLE]},
@@ -99,36 +108,38 @@ def test_an_address_becomes_an_http_target_without_a_role(account: Account) -> N
     assert needed([account.move()]) == {"parameters": {}, "roles": {}}
 
 
-@pytest.mark.parametrize("arn", [FUNCTION, BUS, MACHINE])
-def test_an_envelope_around_the_input_is_told(account: Account, arn: str) -> None:
+@pytest.mark.parametrize("arn", [FUNCTION, BUS, MACHINE, QUEUE, TOPIC])
+def test_a_consumer_gets_what_it_got_before(account: Account, arn: str) -> None:
     account.put("a", Target={"Arn": arn, "Input": '{"order": 1}'})
-    assert 'is {"sweephand": {…}, "data": …}, and the Input is its `data`.' in changes(account)
-    assert "white space" not in changes(account)
+    move = account.move()
+    assert (move.outcome, definition(account)["data"]) == ("as-it-is", '{"order": 1}')
+    target = definition(account)["target"]
+    assert (target["format"], target["scheduleArn"]) == ("raw", account.show("a")["Arn"])
 
 
-def test_a_message_with_other_bytes_is_told(account: Account) -> None:
-    account.put("a", Target={"Input": '{"order": 1.10, "long": 12345678901234567890123}'})
-    assert changes(account) == "The Input is written as equal JSON with other white space or escapes."
-    data = definition(account)["data"]
-    assert (str(data["order"]), data["long"]) == ("1.10", 12345678901234567890123)
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ('{"order":1.10}', {"order": Decimal("1.10")}),
+        ("Good morning", "Good morning"),
+        ('"quoted"', '"quoted"'),
+        ('{"a":1,"a":2}', '{"a":1,"a":2}'),
+        ("<aws.scheduler.scheduled-time>", "<aws.scheduler.scheduled-time>"),
+    ],
+)
+def test_any_input_is_moved(account: Account, text: str, data: object) -> None:
+    account.put("a", Target={"Input": text})
+    assert simplejson.loads(exact_json.write(definition(account)["data"]), use_decimal=True) == data
 
 
-def test_a_schedule_without_an_input_has_no_data(account: Account) -> None:
+def test_without_an_input_the_notification_of_eventbridge_is_sent(account: Account) -> None:
     account.put("a", Target={"Input": None})
-    assert "data" not in definition(account)
-    assert "Without an Input, EventBridge sends a notification of its own." in changes(account)
+    assert definition(account)["data"]["detail-type"] == "Scheduled Event"
 
 
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ({"Input": "Good morning"}, "Its Input is a text and no JSON"),
-        ({"Input": '{"a": 1, "a": 2}'}, "Its Input has a name twice"),
-        ({"Input": "[NaN]"}, "Its Input is a text and no JSON"),
-        (
-            {"Input": '{"at": "<aws.scheduler.scheduled-time>", "n": "<aws.scheduler.attempt-number>"}'},
-            "Its Input has <aws.scheduler.attempt-number>, <aws.scheduler.scheduled-time>, which Sweephand",
-        ),
         ({"Arn": "arn:aws:ecs:eu-west-1:123456789012:cluster/main"}, "Sweephand has no target for ECS"),
         (
             {"Arn": "arn:aws:kinesis:eu-west-1:123456789012:stream/main"},

@@ -7,9 +7,11 @@ text behind, or keeps it beside other fields. A digest of these fields tells.
 import json
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sweephand.model.definition import Definition, Payload
+if TYPE_CHECKING:
+    # The client, which has none of the package's dependencies, imports this module too.
+    from sweephand.model.definition import Definition
 
 #: The name of the field.
 FIELD: Final = "eventbridge"
@@ -18,13 +20,13 @@ FIELD: Final = "eventbridge"
 class Written(NamedTuple):
     """A schedule as its caller wrote it, but its State. If it `has_input`, that Input is the job's data.
 
-    `token` names the call that wrote it last, and `asked` is a digest of what that call asked for. `digest`
-    is that of the job's other fields.
+    `call` is the token of the call that wrote it last, and `asked` a digest of what that call asked for.
+    `digest` is that of the job's other fields.
     """
 
     schedule: Mapping[str, Any]
     has_input: bool
-    token: str
+    call: str
     asked: str
     digest: str
 
@@ -33,21 +35,31 @@ class Written(NamedTuple):
         return json.dumps(self._asdict(), separators=(",", ":"), ensure_ascii=False)
 
 
-def with_written(
-    definition: Definition,
-    schedule: Mapping[str, Any],
-    *,
-    has_input: bool,
-    token: str,
-    asked: Mapping[str, Any],
-) -> Definition:
-    """The definition of a job with the schedule that it was written as."""
-    digest = _digest_of(definition.written, definition.payload)
-    kept = Written(schedule, has_input, token, _digest(asked), digest)
-    return Definition({**definition.written, FIELD: kept.text()}, definition.payload)
+#: What is not kept of a schedule: its place, its dates, and what the job's state says.
+_NOT_KEPT: Final = frozenset(
+    {"Arn", "ClientToken", "CreationDate", "GroupName", "LastModificationDate", "Name", "State"}
+)
 
 
-def written_of(definition: Definition) -> Written | None:
+def written_text(
+    document: Mapping[str, Any], fields: Mapping[str, Any], data_digest: str | None, call: str
+) -> str:
+    """The value of the field for a schedule that was written as `document`, a JSON object.
+
+    `fields` are the other fields of the job without `data`, and `data_digest` is that of its data. `call` is
+    the token of the call. The Input
+    is read from the data, except for an HTTP target, which gets other white space.
+    """
+    target = document["Target"]
+    has_input = "Input" in target and fields["target"]["type"] != "http"
+    schedule = {name: value for name, value in document.items() if name not in _NOT_KEPT}
+    if has_input:
+        schedule["Target"] = {name: value for name, value in target.items() if name != "Input"}
+    digest = _digest_of(fields, data_digest)
+    return Written(schedule, has_input, call, _asked(document), digest).text()
+
+
+def written_of(definition: "Definition") -> Written | None:
     """The schedule that a job was written as; None for another job, and for a text that is none."""
     try:
         found = json.loads(definition.written.get(FIELD, "null"))
@@ -56,19 +68,24 @@ def written_of(definition: Definition) -> Written | None:
         return None
 
 
-def is_as_written(definition: Definition, written: Written) -> bool:
+def is_as_written(definition: "Definition", written: Written) -> bool:
     """Whether no other write has changed the job since."""
     others = {name: value for name, value in definition.written.items() if name != FIELD}
-    return _digest_of(others, definition.payload) == written.digest
+    payload = definition.payload
+    return _digest_of(others, None if payload is None else payload.digest) == written.digest
 
 
-def is_repeated(written: Written, *, token: str, asked: Mapping[str, Any]) -> bool:
+def is_repeated(written: Written, document: Mapping[str, Any], call: str) -> bool:
     """Whether a call is the one that wrote the job last, sent again by the SDK."""
-    return written.token == token and written.asked == _digest(asked)
+    return written.call == call and written.asked == _asked(document)
 
 
-def _digest_of(fields: Mapping[str, Any], payload: Payload | None) -> str:
-    return _digest({"fields": fields, "data": None if payload is None else payload.digest})
+def _asked(document: Mapping[str, Any]) -> str:
+    return _digest({name: value for name, value in document.items() if name != "ClientToken"})
+
+
+def _digest_of(fields: Mapping[str, Any], data_digest: str | None) -> str:
+    return _digest({"fields": fields, "data": data_digest})
 
 
 def _digest(value: Mapping[str, Any]) -> str:

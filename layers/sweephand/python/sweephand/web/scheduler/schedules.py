@@ -19,7 +19,14 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.names import EVERY_NAMESPACE
 from sweephand.jobs.eventbridge.targets import AGE_S_DEFAULT, RETRIES_DEFAULT, NoTargetError
 from sweephand.jobs.eventbridge.translation import OverError, Translated, translate
-from sweephand.jobs.eventbridge.written import Written, is_as_written, is_repeated, with_written, written_of
+from sweephand.jobs.eventbridge.written import (
+    FIELD,
+    Written,
+    is_as_written,
+    is_repeated,
+    written_of,
+    written_text,
+)
 from sweephand.jobs.read import Selection, View
 from sweephand.jobs.validation import payload_of
 from sweephand.model.definition import Definition
@@ -46,9 +53,6 @@ _RETENTION: Final = "365d"
 
 #: Groups that one list looks into.
 _GROUPS_MAX: Final = 25
-
-#: What is not kept of a body: names, what the job's state says, and the call's own token.
-_NOT_KEPT: Final = ("ClientToken", "GroupName", "State")
 
 
 class Asked(NamedTuple):
@@ -96,7 +100,7 @@ def create_schedule(services: Services, request: Request[NoQuery, Asked]) -> Rep
     stored = _stored(services, key, now)
     if stored is not None:
         written = written_of(stored.job.definition)
-        if written is not None and is_repeated(written, **_identity(request.body)):
+        if written is not None and is_repeated(written, request.body.document, body.client_token):
             return reply
         raise ConflictError(_exists(key, written))
     definition = _definition(services, request, key, created_at=now)
@@ -237,12 +241,6 @@ def _exists(key: JobKey, written: Written | None) -> str:
     return said if written is not None else f"{said} {_NO_SCHEDULE}"
 
 
-def _identity(asked: Asked) -> dict[str, Any]:
-    """What tells a call that is sent again from another one."""
-    others = {name: value for name, value in asked.document.items() if name != "ClientToken"}
-    return {"token": asked.body.client_token, "asked": others}
-
-
 def _definition(
     services: Services, request: Request[NoQuery, Asked], key: JobKey, *, created_at: Instant
 ) -> Definition:
@@ -256,11 +254,9 @@ def _definition(
     except OverError as error:
         raise InvalidError([Violation("/ScheduleExpression", str(error))]) from None
     definition = read_definition({"retention": _RETENTION, **made.fields, "data": _data(made)}, services, now)
-    has_input = "Input" in document["Target"] and made.fields["target"]["type"] != "http"
-    schedule = {name: value for name, value in document.items() if name not in _NOT_KEPT}
-    if has_input:
-        schedule["Target"] = {name: value for name, value in document["Target"].items() if name != "Input"}
-    return with_written(definition, schedule, has_input=has_input, **_identity(request.body))
+    digest = None if definition.payload is None else definition.payload.digest
+    text = written_text(document, definition.written, digest, request.body.body.client_token)
+    return Definition({**definition.written, FIELD: text}, definition.payload)
 
 
 def _data(made: Translated) -> Any:
