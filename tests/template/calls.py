@@ -79,6 +79,7 @@ PARTITIONS: Final = frozenset(
         "policychanges",
         "revisions#",
         "runs#",
+        "schedulegroups",
         "secrets#",
         "shard#",
         "stats#",

@@ -213,6 +213,7 @@ class JobRequest(TypedDict):
     deleteAfterCompletion: NotRequired[bool | None]
     labels: NotRequired[dict[str, str] | None]
     description: NotRequired[str | None]
+    eventbridge: NotRequired[str | None]
 
 
 class JobPatchRequest(JobRequest):

@@ -67,3 +67,12 @@ def test_the_rights_of_the_page_are_those_of_the_calls_that_are_made(
         patched.setattr(botocore.session.Session, "create_client", recorded)
         sweephand.ok("import", "eventbridge", "--disable-source")
     assert called == told
+
+
+def test_the_client_of_the_page_makes_a_job(sweephand: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWEEPHAND_URL", sweephand.server.url)
+    monkeypatch.setenv("SWEEPHAND_KEY", "sh_admin")
+    (block,) = blocks(PAGE, "python")
+    exec(block.text, {})  # noqa: S102 - the page of this repository
+    job = sweephand.ok("job", "get", "report", "-n", "default", "--json").json
+    assert job["data"] == "sent at <aws.scheduler.scheduled-time>"
