@@ -26,14 +26,20 @@ LEFT_OUT: Final = {
 _ANSWERS: Final = {"Jobs": "job_answers", "Occurrences": "job_answers", "Runs": "run_answers"}
 
 #: The modules of the answers and of the bodies too.
-_WHOLE: Final = {"Calendars": "calendars", "Flow": "policies", "Windows": "windows"}
+_WHOLE: Final = {
+    "Calendars": "calendars",
+    "Flow": "policies",
+    "Namespaces": "namespaces",
+    "Windows": "windows",
+}
 
 _ABOUT: Final = {
     "requests": "The bodies of requests, and the values that a query parameter takes.",
     "job_answers": "The answers about jobs and due times.",
     "run_answers": "The answers about runs, batches and what was delivered.",
-    "stack_answers": "The answers about namespaces, keys and the stack.",
+    "stack_answers": "The answers about keys and the stack.",
     "calendars": "The bodies of calls about calendars, and their answers.",
+    "namespaces": "The bodies of calls about settings of namespaces, and their answers.",
     "policies": "The bodies of calls about policies, and their answers.",
     "windows": "The bodies of calls about windows, and their answers.",
     "operations": "The operations of the API, each with its body and its answer.",

@@ -53,14 +53,16 @@ CEILINGS: Final = {
     # remembers their openings in 15 of these lines, since cron took up to 18 ms for each trigger.
     # What makes jobs follow a calendar is imported when a calendar changes: it takes 30 ms of a start.
     # A watch that looks again at what windows held takes 85.
-    "package": Size(lines=34_141, modules=317, inner_imports=34),
+    # EventBridge Scheduler's API takes 1,025 in 15 modules: bodies, errors, lists and groups 590, schedules as
+    # jobs 325, which the client's import had before, and data alone for targets of AWS 110.
+    "package": Size(lines=35_170, modules=332, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
     # The callbacks of a consumer take 30, and jobs that a program declares 30.
     # The command `worker` takes 100, and the commands of a crontab 50. YAML is read in a module of its own.
-    # Schedules of EventBridge take 790: what reads and disables them 145, their times and fields 175, their
-    # targets 150, the move 130, and report, files and options 190.
+    # Schedules of EventBridge take 630: what reads and disables them 145, their jobs 115, the move 150, and
+    # report, files and options 190. Their client takes 40.
     # Calendars take 300: calls 55, commands 120, and their place in a file of jobs and in exports 125.
     # A dry run that the stack judges, with the lines of the fields that it refuses, takes 50.
     # The end of a pause takes 30: an option, two calls, and an export that has it.
@@ -68,11 +70,11 @@ CEILINGS: Final = {
     # The commands and calls about windows take 100.
     # A move that goes on where a namespace is refused, and past starts, take 36. A plan that hides the values
     # of headers takes 29, and a dry run that excuses only refusals for days 20.
-    "client": Size(lines=6_120, modules=58, inner_imports=0),
+    "client": Size(lines=6_000, modules=58, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
-    # The end of a pause takes 10.
-    "generated": Size(lines=1_030, modules=9, inner_imports=0),
+    # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
+    "generated": Size(lines=1_040, modules=10, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
     # The worker uses what reads the time of a heartbeat.
@@ -89,13 +91,13 @@ CEILINGS: Final = {
     # Prices, quotas and the models of SQS and Lambda take 640 lines, once in `infra`.
     # A rehearsal takes 1,280: it plays what the package decides, finds what is worth telling, and tells it.
     # It checks a file alone, too: 5. By no calendar that the file lacks: 25.
-    "engine": Size(lines=4_649, modules=48, inner_imports=1),
+    "engine": Size(lines=4_650, modules=48, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
     # The site of the documentation takes 520 lines, of which the reference of the API is a third.
-    # A rehearsal is measured, too: 25.
-    "infra": Size(lines=5_556, modules=71, inner_imports=1),
+    # A rehearsal is measured, too: 25. One more module of types takes 6.
+    "infra": Size(lines=5_562, modules=71, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -128,7 +130,8 @@ CEILINGS: Final = {
     # The modules of the flow function are bounded, too: 2. Retries that a window has held before: 10.
     # The openings that a process knows are compared with those that are computed: 50.
     # Watches of jobs with windows, in tests and in simulated worlds with an oracle: 153.
-    "tests": Size(lines=95_054, modules=821, inner_imports=1),
+    # EventBridge Scheduler's API, by boto3's client, moto's tests, a function and hostile bodies: 975.
+    "tests": Size(lines=96_245, modules=835, inner_imports=1),
 }
 
 

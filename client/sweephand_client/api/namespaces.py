@@ -11,18 +11,15 @@ from sweephand_client.http.operation import Operation
 from sweephand_client.http.transport import Query
 from sweephand_client.openapi import operations
 from sweephand_client.openapi.job_answers import ChangeResponse, ForecastResponse
+from sweephand_client.openapi.namespaces import NamespaceRequest, NamespaceResponse, NamespaceSummary
 from sweephand_client.openapi.policies import (
     PolicyKeyResponse,
     PolicyRequest,
     PolicyResponse,
     WholePolicyResponse,
 )
-from sweephand_client.openapi.requests import NamespaceRequest, PauseRequest
+from sweephand_client.openapi.requests import PauseRequest
 from sweephand_client.openapi.run_answers import StatsResponse
-from sweephand_client.openapi.stack_answers import (
-    NamespaceResponse,
-    NamespaceSummary,
-)
 from sweephand_client.openapi.windows import WindowRequest, WindowResponse
 
 #: The OpenAPI document does not have the calls of EventBridge Scheduler's API.

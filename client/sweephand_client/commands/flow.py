@@ -16,13 +16,14 @@ from sweephand_client.commands.inputs import (
 from sweephand_client.commands.job import read_schedule, show_changes, show_occurrences
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import NotFoundError
+from sweephand_client.openapi.namespaces import NamespaceRequest
 from sweephand_client.openapi.policies import (
     PolicyKeyResponse,
     PolicyRequest,
     PolicyResponse,
     WholePolicyResponse,
 )
-from sweephand_client.openapi.requests import Dst, NamespaceRequest, PreviewRequest
+from sweephand_client.openapi.requests import Dst, PreviewRequest
 from sweephand_client.openapi.windows import WindowRequest
 
 policies = typer.Typer(no_args_is_help=True, help="Flow policies: how much is delivered at once.")

@@ -27,6 +27,7 @@ from sweephand_client.openapi.job_answers import (
     TriggerResponse,
     WholeJobResponse,
 )
+from sweephand_client.openapi.namespaces import NamespaceRequest, NamespaceResponse, NamespaceSummary
 from sweephand_client.openapi.policies import (
     PolicyKeyResponse,
     PolicyRequest,
@@ -47,7 +48,6 @@ from sweephand_client.openapi.requests import (
     JobRequest,
     KeyRequest,
     KeyRotation,
-    NamespaceRequest,
     PauseRequest,
     PreviewRequest,
     RebuildRequest,
@@ -70,8 +70,6 @@ from sweephand_client.openapi.stack_answers import (
     KeyResponse,
     MeResponse,
     NamedSecretResponse,
-    NamespaceResponse,
-    NamespaceSummary,
     NewKeyResponse,
     PublicKeysResponse,
     RebuildResponse,

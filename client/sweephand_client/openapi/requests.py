@@ -324,33 +324,6 @@ class FailureRequest(TypedDict):
     retry: NotRequired[bool | None]
 
 
-class NamespaceLimitsRequest(TypedDict):
-    """The limits of a namespace."""
-
-    triggersPerMinute: NotRequired[int | None]
-    jobs: NotRequired[int | None]
-    payload: NotRequired[int | None]
-
-
-NamespaceTarget = HttpTarget | SqsTarget | LambdaTarget | SnsTarget | EventbridgeTarget | StepfunctionsTarget
-
-
-class AllowedTargetsRequest(TypedDict):
-    """Where the HTTP targets of a namespace may be."""
-
-    hosts: NotRequired[list[str] | None]
-    networks: NotRequired[list[str] | None]
-
-
-class NamespaceRequest(TypedDict):
-    """The settings of a namespace."""
-
-    limits: NamespaceLimitsRequest
-    defaultTarget: NotRequired[NamespaceTarget | None]
-    defaultRetry: NotRequired[RetryRequest | None]
-    allowedTargets: NotRequired[AllowedTargetsRequest | None]
-
-
 class SecretRequest(TypedDict):
     """A secret that jobs of the namespace may name."""
 
@@ -394,6 +367,7 @@ class AuditRequest(TypedDict):
     dryRun: NotRequired[bool]
 
 
+NamespaceTarget = HttpTarget | SqsTarget | LambdaTarget | SnsTarget | EventbridgeTarget | StepfunctionsTarget
 JobState = Literal["active", "paused", "completed"]
 RunFilter = Literal[
     "claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled", "waiting"

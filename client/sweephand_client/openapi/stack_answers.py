@@ -1,49 +1,14 @@
-"""The answers about namespaces, keys and the stack.
+"""The answers about keys and the stack.
 
 `make client-types` writes this module from the OpenAPI document, which says what each field means. Times in
 answers are RFC 3339 in UTC. A newer stack may answer with more fields.
 """
 
 from decimal import Decimal
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from sweephand_client.openapi.job_answers import FieldChangeResponse
 from sweephand_client.openapi.requests import Role
-
-
-class NamespaceSummary(TypedDict):
-    """A namespace in a list."""
-
-    namespace: str
-
-
-class NamespaceLimitsResponse(TypedDict):
-    """The limits of a namespace that are set."""
-
-    triggersPerMinute: NotRequired[int]
-    jobs: NotRequired[int]
-    payload: NotRequired[int]
-
-
-class AllowedTargetsResponse(TypedDict):
-    """Where the HTTP targets of a namespace may be: the lists that are set."""
-
-    hosts: NotRequired[list[str]]
-    networks: NotRequired[list[str]]
-
-
-class NamespaceResponse(TypedDict):
-    """The settings of a namespace."""
-
-    namespace: str
-    rev: NotRequired[str]
-    limits: NamespaceLimitsResponse
-    defaultTarget: NotRequired[dict[str, Any]]
-    defaultRetry: NotRequired[dict[str, Any]]
-    allowedTargets: NotRequired[AllowedTargetsResponse]
-    jobsCounted: NotRequired[int]
-    updatedAt: NotRequired[str]
-    updatedBy: NotRequired[str]
 
 
 class SecretResponse(TypedDict):

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
 from sweephand_client.openapi.calendars import CalendarRequest
-from sweephand_client.openapi.requests import NamespaceRequest
+from sweephand_client.openapi.namespaces import NamespaceRequest
 from sweephand_client.openapi.windows import WindowRequest
 from sweephand_client.tasks.placing import instant
 

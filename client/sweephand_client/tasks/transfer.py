@@ -17,8 +17,9 @@ from sweephand_client.http.errors import (
 )
 from sweephand_client.openapi.calendars import CalendarRequest
 from sweephand_client.openapi.job_answers import JobResponse, OccurrenceResponse
+from sweephand_client.openapi.namespaces import NamespaceRequest
 from sweephand_client.openapi.policies import PolicyRequest, PolicyResponse
-from sweephand_client.openapi.requests import NamespaceRequest, PreviewRequest
+from sweephand_client.openapi.requests import PreviewRequest
 from sweephand_client.openapi.windows import WindowRequest
 from sweephand_client.tasks.archive import FORM, Archive
 from sweephand_client.tasks.job_fields import written_fields

@@ -18,7 +18,8 @@ from sweephand.web.http.app import build_handler
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import InputError, Problem
 from sweephand_client.openapi.calendars import CalendarRequest
-from sweephand_client.openapi.requests import JobCalendar, JobRequest, NamespaceRequest
+from sweephand_client.openapi.namespaces import NamespaceRequest
+from sweephand_client.openapi.requests import JobCalendar, JobRequest
 from sweephand_client.tasks.apply import carry_out, plan
 from sweephand_client.tasks.archive import Archive
 from sweephand_client.tasks.jobs_file import JobsFile
