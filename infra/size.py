@@ -53,8 +53,8 @@ CEILINGS: Final = {
     # remembers their openings in 15 of these lines, since cron took up to 18 ms for each trigger.
     # What makes jobs follow a calendar is imported when a calendar changes: it takes 30 ms of a start.
     # A watch that looks again at what windows held takes 85.
-    # EventBridge Scheduler's API takes 1,025 in 15 modules: bodies, errors, lists and groups 590, schedules as
-    # jobs 325, which the client's import had before, and data alone for targets of AWS 110.
+    # EventBridge Scheduler's API takes 1,025 in 15 modules: bodies, errors, lists and groups 590, schedules
+    # as jobs 325, which the client's import had before, and data alone for targets of AWS 110.
     "package": Size(lines=35_170, modules=332, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
