@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
@@ -93,6 +94,14 @@ def test_the_resource_has_the_packed_targets_and_a_digest_of_each_property_of_th
     assert changed == {"NetworkDigest"}, "no other version is published"
 
 
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    """Where a local CloudFormation waits for the answer."""
+    with Receiver() as receiver:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", receiver.url(""))
+        yield receiver
+
+
 def request(receiver: Receiver, **changes: Any) -> dict[str, Any]:
     """CloudFormation's request for the custom resource."""
     return {
@@ -115,29 +124,25 @@ def answered(receiver: Receiver, **changes: Any) -> Any:
     return json.loads(delivery.body)
 
 
-def test_cloudformation_gets_the_attributes() -> None:
-    with Receiver() as receiver:
-        answer = answered(receiver)
+def test_cloudformation_gets_the_attributes(receiver: Receiver) -> None:
+    answer = answered(receiver)
     assert (answer["Status"], answer["Data"]) == ("SUCCESS", attributes_of(PROPERTIES))
     assert answer["PhysicalResourceId"] == "Lists", "another id would remove the resource"
 
 
-def test_a_list_that_the_functions_could_not_read_fails_the_deployment() -> None:
+def test_a_list_that_the_functions_could_not_read_fails_the_deployment(receiver: Receiver) -> None:
     wrong = {**PROPERTIES, "Targets": {"DENIED_TARGET_CIDRS": "10.0.0.1/8"}}
-    with Receiver() as receiver:
-        answer = answered(receiver, ResourceProperties=wrong)
+    answer = answered(receiver, ResourceProperties=wrong)
     assert answer["Status"] == "FAILED"
     assert "DENIED_TARGET_CIDRS must be a list of networks" in answer["Reason"]
 
 
-def test_an_answer_about_a_long_list_is_short_enough_for_cloudformation() -> None:
+def test_an_answer_about_a_long_list_is_short_enough_for_cloudformation(receiver: Receiver) -> None:
     wrong = {**PROPERTIES, "Targets": {"TARGET_QUEUE_ARNS": "x" * 4_096}}
-    with Receiver() as receiver:
-        answer = answered(receiver, ResourceProperties=wrong)
+    answer = answered(receiver, ResourceProperties=wrong)
     assert answer["Reason"].startswith("TARGET_QUEUE_ARNS must be a list of ARNs")
 
 
-def test_a_stack_can_be_deleted_whatever_its_lists_are() -> None:
-    with Receiver() as receiver:
-        answer = answered(receiver, RequestType="Delete", ResourceProperties={})
+def test_a_stack_can_be_deleted_whatever_its_lists_are(receiver: Receiver) -> None:
+    answer = answered(receiver, RequestType="Delete", ResourceProperties={})
     assert answer["Status"] == "SUCCESS"

@@ -1,4 +1,4 @@
-"""Starting other functions of the stack by asynchronous invocations, and answering CloudFormation."""
+"""Starting other functions of the stack by asynchronous invocations."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,7 +6,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
-import urllib3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -97,37 +96,3 @@ class _Function:
             client.invoke(FunctionName=self._name, InvocationType="Event", Payload=payload)
         except (BotoCoreError, ClientError) as error:
             raise StoreError(f"the function {self._name} was not started: {error}") from error
-
-
-_ANSWER_TIMEOUT_S: Final = 10
-
-#: The characters of an error in an answer. Each takes up to six bytes there.
-_REASON_LENGTH_MAX: Final = 500
-
-
-def answer(
-    event: Mapping[str, Any], error: Exception | None = None, attributes: Mapping[str, str] | None = None
-) -> None:
-    """Tell CloudFormation that its request succeeded or, if there is an error, that it failed and why.
-
-    `attributes` are what the template reads by `Fn::GetAtt`. An answer has 4,096 bytes at most, so a longer
-    error is cut.
-
-    The form is that of "Custom resource request and response reference" in the AWS CloudFormation User Guide.
-    Raises urllib3's HTTPError. CloudFormation then counts the request as failed after the resource's timeout.
-    """
-    body = {
-        "Status": "SUCCESS" if error is None else "FAILED",
-        "Reason": "" if error is None else str(error)[:_REASON_LENGTH_MAX],
-        **({"Data": attributes} if attributes else {}),
-        "PhysicalResourceId": event.get("PhysicalResourceId", event["LogicalResourceId"]),
-        **{name: event[name] for name in ("StackId", "RequestId", "LogicalResourceId")},
-    }
-    # The address is signed for a request without a content type.
-    urllib3.request(
-        "PUT",
-        event["ResponseURL"],
-        body=json.dumps(body).encode(),
-        headers={"content-type": ""},
-        timeout=_ANSWER_TIMEOUT_S,
-    )

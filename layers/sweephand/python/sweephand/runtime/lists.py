@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from sweephand.base.errors import SweephandError
-from sweephand.delivery.functions import answer
+from sweephand.delivery.cloudformation import answer
 from sweephand.runtime.settings import Settings
 
 #: The characters of the lists in an environment. Everything else there is shorter than the rest of 4 KB.
@@ -71,7 +71,7 @@ def handle(event: Mapping[str, Any]) -> Exception | None:
             attributes = attributes_of(event["ResourceProperties"])
     except Exception as caught:  # noqa: BLE001 - CloudFormation would wait for its answer until its time-out
         error = caught
-    answer(event, error, attributes)
+    answer(event, error, attributes, endpoint_url=Settings.read().endpoint_url)
     return error
 
 

@@ -58,7 +58,10 @@ class Options(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The environment of a function. A variable that template.yaml does not set for the function is empty."""
+    """The environment of a function. A variable that template.yaml does not set for the function is empty.
+
+    `endpoint_url` is the address of a local AWS, which alone sets its variable.
+    """
 
     jobs_table: str
     timers_table: str
@@ -91,6 +94,7 @@ class Settings(NamedTuple):
     stack_name: str
     metrics: MetricsLevel
     counts_deliveries: bool
+    endpoint_url: str
 
     @property
     def queues(self) -> JobQueues:
@@ -197,6 +201,7 @@ class Settings(NamedTuple):
             stack_name=environment.get("STACK_NAME", "sweephand"),
             metrics=_metrics(environment),
             counts_deliveries=_switch(environment, "STATS"),
+            endpoint_url=environment.get("AWS_ENDPOINT_URL", ""),
         )
 
 
