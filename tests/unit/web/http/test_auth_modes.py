@@ -11,10 +11,10 @@ from tests.fakes.http_events import JOB, Client, document
 from tests.fakes.world import NOON, World
 
 from sweephand import __version__
-from sweephand.access.authentication import Auth
+from sweephand.access.authentication import OWN_FUNCTION, Auth
 from sweephand.access.callers import key_id_of
 from sweephand.base.errors import StoreError
-from sweephand.model.api_key import Key, Role
+from sweephand.model.api_key import Caller, Key, Role
 from sweephand.model.job import JobKey
 from sweephand.web.operations import OPERATIONS
 
@@ -123,7 +123,17 @@ def test_what_another_mode_says_of_a_caller_counts_for_nothing(auth: Auth) -> No
 
 
 @pytest.mark.parametrize("auth", MODES, ids=lambda auth: auth.mode)
-@pytest.mark.parametrize("caller", [{}, {"iam": None}, {"iam": {}}, {"jwt": {}}, {"jwt": {"claims": None}}])
+def test_a_function_of_the_stack_calls_in_every_mode_within_its_namespace_and_role(auth: Auth) -> None:
+    """No gateway writes this name. Whoever may invoke the API function could claim any other caller, too."""
+    client = Client(auth=auth)
+    caller = {OWN_FUNCTION: Caller("stack", "ns", "write").context}
+    assert client.send("PUT", JOB_URL, JOB, caller=caller).json["owner"] == "stack"
+    assert client.send("GET", "/v1/namespaces/other/jobs", caller=caller).status == 404
+    assert client.send("GET", "/v1/keys", caller=caller).status == 403
+
+
+@pytest.mark.parametrize("auth", MODES, ids=lambda auth: auth.mode)
+@pytest.mark.parametrize("caller", [{}, {"iam": None}, {"iam": {}}, {"jwt": {}}, {"jwt": {"claims": None}}, {"function": {}}])
 def test_without_a_caller_only_open_calls_are_answered(auth: Auth, caller: Mapping[str, Any]) -> None:
     client = Client(auth=auth)
     for path in ("/v1/openapi.json", "/docs", "/console", "/v1/namespaces/ns/signing-keys"):

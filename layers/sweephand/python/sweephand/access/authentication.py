@@ -11,6 +11,10 @@ AuthMode = Literal["keys", "iam", "jwt"]
 
 AUTH_MODES: Final[tuple[AuthMode, ...]] = ("keys", "iam", "jwt")
 
+#: Under this name a function of the stack says for whom it calls the API function, where the gateway writes
+#: what its authorizer says. The gateway has no authorizer of this name.
+OWN_FUNCTION: Final = "function"
+
 
 class Auth(NamedTuple):
     """The mode of a stack. With `jwt`, the claims of a token that hold its namespace and its role."""

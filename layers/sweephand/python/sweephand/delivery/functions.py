@@ -1,4 +1,4 @@
-"""Starting other functions of the stack by asynchronous invocations."""
+"""Starting other functions of the stack by asynchronous invocations, and calling the API function."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,6 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sweephand.base.concurrency import REQUESTS_AT_ONCE, Concurrently, one_by_one
 from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
@@ -96,3 +97,43 @@ class _Function:
             client.invoke(FunctionName=self._name, InvocationType="Event", Payload=payload)
         except (BotoCoreError, ClientError) as error:
             raise StoreError(f"the function {self._name} was not started: {error}") from error
+
+
+#: How long a call of the API function may take at most: its own time limit, and its cold start.
+CALL_MS_MAX: Final = 45_000
+_CONNECT_S: Final = 5
+
+
+def api_client() -> "LambdaClient":
+    """A client for calls of the API function. It waits for the whole call, and repeats none."""
+    config = Config(
+        connect_timeout=_CONNECT_S,
+        read_timeout=CALL_MS_MAX // SECOND_MS - _CONNECT_S,
+        retries={"total_max_attempts": 1},
+    )
+    return boto3.client("lambda", config=config)
+
+
+class LambdaApi:
+    """The API function (its name or ARN, with the alias), called as the gateway calls it."""
+
+    def __init__(self, function: str, connect: "Callable[[], LambdaClient]" = api_client) -> None:
+        self._name = function
+        self._client = connect()
+
+    def call(self, event: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the function answers to an event of the gateway.
+
+        StoreError if it does not answer. It may have done what it was asked all the same.
+        """
+        payload = json.dumps(event).encode()
+        try:
+            answer = self._client.invoke(
+                FunctionName=self._name, InvocationType="RequestResponse", Payload=payload
+            )
+            said: Mapping[str, Any] = json.load(answer["Payload"])
+        except (BotoCoreError, ClientError) as error:
+            raise StoreError(f"the function {self._name} did not answer: {error}") from error
+        if "FunctionError" in answer:
+            raise StoreError(f"the function {self._name} did not answer: {said.get('errorMessage')}")
+        return said

@@ -14,7 +14,7 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError as NoRo
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sweephand.access import callers
-from sweephand.access.authentication import Auth, sent_run_token
+from sweephand.access.authentication import OWN_FUNCTION, Auth, sent_run_token
 from sweephand.base.errors import (
     BadRequestError,
     ForbiddenError,
@@ -49,12 +49,15 @@ def caller_of(event: Mapping[str, Any], auth: Auth, keys: KeyStore, now: Instant
 
     The gateway writes it to `requestContext.authorizer` of the event (payload format 2.0), under another
     name for each kind of authorizer. What another kind would write there is never read, so a stack whose
-    mode is just being changed lets nobody in by mistake.
+    mode is just being changed lets nobody in by mistake. A function of the stack calls without the gateway,
+    in every mode.
 
     Raises ForbiddenError for a caller that the gateway lets in and that has no namespace or role. Raises
     StoreError if the key of an IAM principal cannot be looked up.
     """
     found = event.get("requestContext", {}).get("authorizer") or {}
+    if OWN_FUNCTION in found:
+        return _caller_of_authorizer(found[OWN_FUNCTION])
     match auth.mode:
         case "keys":
             return _caller_of_authorizer(found.get("lambda") or {})
