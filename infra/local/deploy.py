@@ -39,6 +39,7 @@ _PARAMETERS: Final = {
     "FlowPolicies": "on",
     "Stats": "on",
     "FlowConcurrency": "5",
+    "TemplateNamespaces": "*",
     "TargetQueueArns": "arn:aws:sqs:us-east-1:000000000000:sweephand-*",
     "TargetFunctionArns": "arn:aws:lambda:us-east-1:000000000000:function:my-*",
     "TargetTopicArns": "arn:aws:sns:us-east-1:000000000000:my-*",

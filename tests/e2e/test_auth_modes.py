@@ -88,7 +88,7 @@ def test_a_stack_for_tokens_does_all_that_one_with_keys_does(
     parameters: Parameters, tokens: Mapping[str, Any], issuer: Issuer, namespace: str
 ) -> None:
     url = tokens["apiUrl"]
-    assert functions(parameters) == {"Api", "Tick", "Sweep", "Deliver", "Flow", "Lists"}
+    assert functions(parameters) == {"Api", "Tick", "Sweep", "Deliver", "Flow", "Lists", "Resources"}
     assert is_open(url)
     described = urllib3.request("GET", f"{url}/v1/openapi.json", timeout=30, retries=False).json()
     assert described["components"]["securitySchemes"]["token"]["bearerFormat"] == "JWT"
@@ -213,7 +213,16 @@ def signed(parameters: Parameters, client: Client) -> Iterator[Mapping[str, Sign
 def test_a_stack_for_iam_knows_users_and_roles_by_their_keys(
     parameters: Parameters, signed: Mapping[str, SigningClient]
 ) -> None:
-    assert functions(parameters) == {"Api", "AdminKey", "Tick", "Sweep", "Deliver", "Flow", "Lists"}
+    assert functions(parameters) == {
+        "Api",
+        "AdminKey",
+        "Tick",
+        "Sweep",
+        "Deliver",
+        "Flow",
+        "Lists",
+        "Resources",
+    }
     assert is_open(parameters.stack["apiUrl"])
     me = signed["session"].call("GET", "/v1/me").body
     assert (me["namespace"], me["role"]) == ("bills", "write")

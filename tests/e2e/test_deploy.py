@@ -130,7 +130,7 @@ def test_a_stack_can_be_made_changed_and_deleted(aws: Aws) -> None:
 
     assert f"{'ApiUrl':<22} http" in created
     assert re.search(r"of \d+\] CREATE_COMPLETE +TickFunction$", created, re.MULTILINE)
-    assert "Uploaded 0 of 10 zips" in shown("deploy", "--parameter", "LogLevel=DEBUG")
+    assert "Uploaded 0 of 11 zips" in shown("deploy", "--parameter", "LogLevel=DEBUG")
     assert aws.parameters(OWN) == aws.parameters(STACK_NAME) | {"LogLevel": "DEBUG"}
 
     names = aws.outputs(OWN)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-FUNCTIONS = ("Api", "Authorizer", "AdminKey", "Lists", "Tick", "Sweep", "Deliver", "Flow")
+FUNCTIONS = ("Api", "Authorizer", "AdminKey", "Lists", "Resources", "Tick", "Sweep", "Deliver", "Flow")
 
 #: Functions that have the role of another one. Owners of queues allow one role for all deliveries.
 ROLES = {"Flow": "Deliver"}

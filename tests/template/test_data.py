@@ -55,8 +55,8 @@ def test_one_key_encrypts_everything_if_the_operator_names_one(stack: Stack) -> 
 
 def test_every_function_may_use_the_keys_through_the_stores_and_queues_only(stack: Stack) -> None:
     policy = stack.properties("KeyRights")
-    # The lists function touches no store and no queue.
-    roles = {f"{ROLES.get(each, each)}Role" for each in FUNCTIONS if each != "Lists"}
+    # These functions touch no store and no queue.
+    roles = {f"{ROLES.get(each, each)}Role" for each in FUNCTIONS if each not in ("Lists", "Resources")}
     conditions = {"AuthorizerRole": "UsesKeys", "AdminKeyRole": "HasAdminKeys"}
     assert {told(each) for each in policy["Roles"]} == {
         f"if {conditions[each]}: {each} else AWS::NoValue" if each in conditions else each for each in roles

@@ -65,6 +65,7 @@ def test_the_delivery_function_has_little_memory_and_the_sweeper_has_a_whole_cor
         "AdminKey": 512,
         "Tick": 512,
         "Lists": 512,
+        "Resources": 512,
         "Sweep": 1769,
         "Deliver": 256,
         "Flow": 256,
@@ -214,6 +215,7 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "POLICY_QUEUE
         ("Authorizer", {"JOBS_TABLE"}),
         ("AdminKey", {"JOBS_TABLE"}),
         ("Lists", set()),
+        ("Resources", {"API_FUNCTION", "TEMPLATE_NAMESPACES"}),
         (
             "Tick",
             {

@@ -110,6 +110,7 @@ RIGHTS = {
     },
     "Authorizer": granted(JobsTable_Arn="GetItem"),
     "Lists": {},
+    "Resources": {"ApiFunctionAliaslive": {"lambda:InvokeFunction"}},
     "AdminKey": granted(JobsTable_Arn="GetItem PutItem"),
     "Tick": granted(
         JobsTable_Arn=f"BatchGetItem GetItem Query PutItem UpdateItem {EXPIRY}",
@@ -191,7 +192,7 @@ def test_a_function_has_the_rights_that_it_uses_and_no_other(stack: Stack, funct
     sharing = {of, *(each for each, other in ROLES.items() if other == of)}
     network = {"if HasNetworkRights: * else nothing": NETWORK} if of == "Deliver" else {}
     logs = {f"{each}LogGroup.Arn": LOGS for each in sharing}
-    key = {} if of == "Lists" else KEY
+    key = {} if of in ("Lists", "Resources") else KEY
     expected = RIGHTS[of] | network | key | OF_PAYLOADS.get(of, {}) | logs
     assert stack.grants(f"{of}Role") == expected
 
@@ -284,7 +285,7 @@ def test_deliveries_reach_nothing_else_unless_the_operator_names_it(
 
 
 def test_no_job_reaches_a_function_of_the_stack_itself(stack: Stack) -> None:
-    conditions = {"Authorizer": "UsesKeys", "AdminKey": "HasAdminKeys"}
+    conditions = {"Authorizer": "UsesKeys", "AdminKey": "HasAdminKeys", "Resources": "HasTemplates"}
     arns = [
         (function, arn.format(f"{function}Function"))
         for function in FUNCTIONS

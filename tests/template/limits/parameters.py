@@ -22,6 +22,7 @@ EVERYTHING: Final = {
     "DomainName": ".".join(["d" * 62] * 4),
     "CertificateArn": _ARN.format("acm") + "certificate/12345678-1234-1234-1234-123456789012",
     "DisableDefaultEndpoint": "true",
+    "TemplateNamespaces": _list("namespace", 200),
     "MaxTriggersPerMinute": "1000000",
     "ShardCount": "1024",
     "MaxSweepers": "100",

@@ -133,7 +133,9 @@ def test_a_function_of_the_stack_calls_in_every_mode_within_its_namespace_and_ro
 
 
 @pytest.mark.parametrize("auth", MODES, ids=lambda auth: auth.mode)
-@pytest.mark.parametrize("caller", [{}, {"iam": None}, {"iam": {}}, {"jwt": {}}, {"jwt": {"claims": None}}, {"function": {}}])
+@pytest.mark.parametrize(
+    "caller", [{}, {"iam": None}, {"iam": {}}, {"jwt": {}}, {"jwt": {"claims": None}}, {"function": {}}]
+)
 def test_without_a_caller_only_open_calls_are_answered(auth: Auth, caller: Mapping[str, Any]) -> None:
     client = Client(auth=auth)
     for path in ("/v1/openapi.json", "/docs", "/console", "/v1/namespaces/ns/signing-keys"):

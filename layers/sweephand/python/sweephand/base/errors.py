@@ -23,7 +23,8 @@ SweephandError
 
 Rooms above add their own errors to the tree. Below BadRequestError, web has UnauthenticatedError (401) and
 MethodError (405). Below TooLargeError, web has DataTooLargeError.
-Directly below SweephandError, runtime has SettingsError and ListsTooLongError, and delivery has EgressError.
+Directly below SweephandError, runtime has SettingsError, ListsTooLongError and RefusedError, and delivery has
+EgressError.
 """
 
 from collections.abc import Iterable, Sequence

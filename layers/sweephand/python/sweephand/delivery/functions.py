@@ -134,6 +134,6 @@ class LambdaApi:
             said: Mapping[str, Any] = json.load(answer["Payload"])
         except (BotoCoreError, ClientError) as error:
             raise StoreError(f"the function {self._name} did not answer: {error}") from error
-        if "FunctionError" in answer:
+        if answer.get("FunctionError"):
             raise StoreError(f"the function {self._name} did not answer: {said.get('errorMessage')}")
         return said

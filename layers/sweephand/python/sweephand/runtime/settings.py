@@ -95,6 +95,8 @@ class Settings(NamedTuple):
     metrics: MetricsLevel
     counts_deliveries: bool
     endpoint_url: str
+    api_function: str
+    template_namespaces: tuple[str, ...]
 
     @property
     def queues(self) -> JobQueues:
@@ -202,6 +204,8 @@ class Settings(NamedTuple):
             metrics=_metrics(environment),
             counts_deliveries=_switch(environment, "STATS"),
             endpoint_url=environment.get("AWS_ENDPOINT_URL", ""),
+            api_function=environment.get("API_FUNCTION", ""),
+            template_namespaces=tuple(environment.get("TEMPLATE_NAMESPACES", "").split(",")),
         )
 
 

@@ -19,7 +19,17 @@ from sweephand.targets.target_type import (
 )
 
 #: The functions of the stack, by the beginnings of their logical ids in template.yaml.
-OWN_FUNCTIONS: Final = ("Api", "Authorizer", "AdminKey", "Tick", "Sweep", "Deliver", "Flow", "Lists")
+OWN_FUNCTIONS: Final = (
+    "Api",
+    "Authorizer",
+    "AdminKey",
+    "Tick",
+    "Sweep",
+    "Deliver",
+    "Flow",
+    "Lists",
+    "Resources",
+)
 
 #: The name that CloudFormation gives a function: stack, logical id and random characters.
 _GENERATED_NAME: Final = rf"(?P<stack>.+)-(?:{'|'.join(OWN_FUNCTIONS)})Function-[A-Za-z0-9]+"

@@ -57,7 +57,7 @@ export function Calendar({ me, namespace, name, query }) {
       <button type="button" class="danger" onClick=${() => setAsked(true)}>Delete</button></div>` : null}</div>
     <${Loaded} live=${live} what="the calendar" show=${({ calendar, days }) => html`
       <${Facts} rows=${[["Jobs", followText(calendar)], ["Known until", calendar.knownUntil], ["Holidays by", calendar.source],
-        ["Written", html`<span>key <code>${calendar.owner}</code>, <${When} at=${calendar.updatedAt} /></span>`]]} />
+        ["Written", html`<span><code class="long">${calendar.owner}</code>, <${When} at=${calendar.updatedAt} /></span>`]]} />
       <section aria-labelledby="year-title"><div class="head"><h2 id="year-title">${year}</h2><nav class="verbs" aria-label="Years">${link(year - 1)}${link(year + 1)}</nav></div>
         <p class="legend"><span class="day is-weekend">weekend</span> <span class="day is-holiday">closed</span> <span class="day is-opened">open</span></p>
         <div class="year">${MONTHS.map((title, month) => html`<${Month} key=${title} year=${year} month=${month} days=${days} />`)}</div></section>

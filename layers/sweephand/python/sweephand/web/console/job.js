@@ -89,7 +89,7 @@ function factsOf(namespace, job, fires) {
       || target.stateMachineArn || target.busArn || ""}</span>`]],
     ["Policy", job.policy],
     ["Labels", job.labels && Object.entries(job.labels).map(([name, value]) => html`<span class="label">${name}:${value}</span>`)],
-    ["Owner", html`<span>key <code>${job.owner}</code>, <${When} at=${job.createdAt} /></span>`],
+    ["Owner", html`<span><code class="long">${job.owner}</code>, <${When} at=${job.createdAt} /></span>`],
   ];
 }
 

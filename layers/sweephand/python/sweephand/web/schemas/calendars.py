@@ -118,7 +118,9 @@ class CalendarBriefResponse(TypedDict):
     jobsChanged: Annotated[int, about("How many jobs have followed the last change.")]
     createdAt: Annotated[Time, about("When the calendar was created.")]
     updatedAt: Annotated[Time, about("When the calendar was last written.")]
-    owner: Annotated[str, about("The id of the key that wrote the calendar.")]
+    owner: Annotated[
+        str, about("The id of the key that wrote the calendar, or the stack and resource of a template.")
+    ]
 
 
 class CalendarResponse(CalendarBriefResponse):

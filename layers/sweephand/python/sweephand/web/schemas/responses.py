@@ -196,7 +196,9 @@ class JobResponse(TypedDict):
     ]
     createdAt: Annotated[Time, about("When the job was created.")]
     updatedAt: Annotated[Time, about("When the job was last written, paused or resumed.")]
-    owner: Annotated[str, about("The id of the key that created the job.")]
+    owner: Annotated[
+        str, about("The id of the key that created the job, or the stack and resource of a template.")
+    ]
     expiresAt: NotRequired[
         Annotated[Time, about("When Sweephand deletes the job. Shown once the end of its series is known.")]
     ]
