@@ -34,7 +34,8 @@ CHECKED_BY: Final = {
     "mermaid": "test_internals.py",
     "crontab": "tests/unit/client/test_crontab.py, and the table of docs/crontab.md in test_examples.py",
     "yaml": "tests/e2e/test_command_line.py, tests/unit/client/test_crontab.py, client/worker/test_page.py, "
-    "client/test_action.py, client/test_check.py",
+    "client/test_action.py, client/test_check.py, docs/test_templates.py",
+    "ts": "test_templates.py",
     "ini": "tests/unit/client/worker/test_page.py",
     "dockerfile": "tests/unit/client/worker/test_page.py",
     "text": "tests/unit/client/test_distribution.py",
