@@ -17,7 +17,11 @@ with starting():
 def handler(event: dict[str, Any], context: LambdaContext) -> None:
     """Answer CloudFormation's request for a job, a policy or a calendar. Its properties may be secret."""
     error = handle(event, context.get_remaining_time_in_millis)
-    about = {"stack": event["StackId"], "resource": event["LogicalResourceId"]}
+    about = {
+        "request_id": context.aws_request_id,
+        "stack": event["StackId"],
+        "resource": event["LogicalResourceId"],
+    }
     if error is None or isinstance(error, SweephandError):
         logger.info("declared", extra={**about, "refused": None if error is None else str(error)})
     else:

@@ -113,7 +113,7 @@ def test_an_api_function_that_does_not_answer_is_an_error_of_a_store(answer: Any
 
 def test_the_sdk_waits_for_a_whole_call_and_repeats_none_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    config = api_client().meta.config
+    config: Any = api_client().meta.config
     assert config.read_timeout * 1_000 > timing.API_LIMIT_MS
     assert (config.read_timeout + config.connect_timeout) * 1_000 <= CALL_MS_MAX
     assert config.retries["total_max_attempts"] == 1

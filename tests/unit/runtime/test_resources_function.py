@@ -98,7 +98,7 @@ def test_what_the_api_refuses_fails_the_deployment_in_its_words(
     receiver.answer(API, says(200, {"components": {"schemas": SCHEMAS}}), says(422, problem))
     assert answered(receiver)["Reason"] == "/rate: No."
     [line] = [record for record in caplog.records if record.message == "declared"]
-    assert line.__dict__["refused"] == "/rate: No."
+    assert (line.__dict__["refused"], line.__dict__["request_id"]) == ("/rate: No.", "lambda-1")
     assert "hunter2" not in str([vars(record) for record in caplog.records])
 
 
