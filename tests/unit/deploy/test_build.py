@@ -96,7 +96,7 @@ def test_the_template_is_written_without_aliases_and_with_long_functions() -> No
 def test_each_function_and_layer_has_a_folder_of_code() -> None:
     template = read_template(ROOT / "template.yaml")
     folders = code_folders(template)
-    assert len(folders) == 10
+    assert len(folders) == 11
     assert all((ROOT / folder).is_dir() for folder in folders.values())
     placed = with_code(template, dict.fromkeys(folders, "s3://bucket/key"))
     assert set(code_folders(placed).values()) == {"s3://bucket/key"}
@@ -114,7 +114,7 @@ def test_a_package_has_a_template_that_takes_its_bucket_from_parameters(tmp_path
     }
     assert template["Parameters"]["CodePrefix"]["Default"] == ""
     assert "Default" not in template["Parameters"]["CodeBucket"]
-    assert len(list((tmp_path / "package").glob("*.zip"))) == 10
+    assert len(list((tmp_path / "package").glob("*.zip"))) == 11
 
 
 @pytest.mark.usefixtures("account")

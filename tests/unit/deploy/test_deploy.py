@@ -41,14 +41,14 @@ def test_the_template_names_the_code_that_was_uploaded(account: Account) -> None
     properties = account.template()["Resources"]["ApiFunction"]["Properties"]
     assert properties["CodeUri"] == "s3://sweephand-code-123456789012-eu-west-1/ApiFunction-1.zip"
     assert account.s3.objects["ApiFunction-1.zip"] == b"functions/api"
-    assert "Uploaded 10 of 10 zips" in account.said[1]
+    assert "Uploaded 11 of 11 zips" in account.said[1]
 
 
 def test_code_that_is_there_is_not_uploaded_again(account: Account) -> None:
     account.answer = False
     deployed(account)
     deployed(account)
-    assert "Uploaded 0 of 10 zips" in next(line for line in reversed(account.said) if "zips" in line)
+    assert "Uploaded 0 of 11 zips" in next(line for line in reversed(account.said) if "zips" in line)
 
 
 def test_an_update_keeps_the_parameters_that_are_not_named(account: Account) -> None:
