@@ -57,7 +57,7 @@ CEILINGS: Final = {
     # as jobs 325, which the client's import had before, and data alone for targets of AWS 110.
     # Windows take 730: what they are, their routes and fields, the gate, and what explains them.
     # What templates of CloudFormation declare takes 330: a function, its answers, its calls, and its fields.
-    "package": Size(lines=35_170, modules=332, inner_imports=34),
+    "package": Size(lines=35_505, modules=336, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -101,7 +101,7 @@ CEILINGS: Final = {
     # A rehearsal is measured, too: 25. One more module of types takes 6.
     # A rehearsal is measured, too: 25.
     # The local stack serves templates, too: 1.
-    "infra": Size(lines=5_562, modules=71, inner_imports=1),
+    "infra": Size(lines=5_565, modules=71, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -138,14 +138,14 @@ CEILINGS: Final = {
     # Resources of templates: answers 125, killed and refused requests 355, fields 95, deployed stacks 150.
     # Resources of templates: answers 125, killed and refused requests 355, fields 95, deployed stacks 150,
     # and the page with its construct of CDK 60.
-    "tests": Size(lines=96_245, modules=835, inner_imports=1),
+    "tests": Size(lines=97_070, modules=841, inner_imports=1),
 }
 
 
 #: All pages together have no more words than this, so that somebody can read them in a few hours. The page
 #: about calendars and its decision take 780, and what other pages say of calendars 240. Jobs as code: 220.
 #: Resources of templates, with their decision: 395.
-WORDS_MAX: Final = 60_360
+WORDS_MAX: Final = 60_000
 
 
 def size_of(source: str) -> Size:
