@@ -1,11 +1,17 @@
 """Writing, showing, listing and deleting calendars over HTTP, and jobs that fire on their days."""
 
+import datetime as dt
+from contextlib import suppress
+from time import process_time
 from typing import Any
 
 import pytest
 from tests.fakes.http_events import READER, WRITER, Answered, Client
 
+from sweephand.base.errors import InvalidError
 from sweephand.base.instants import DAY_MS
+from sweephand.base.limits import CALENDAR_ICS_BYTES_MAX
+from sweephand.web.calendar_sources import resolved
 
 URL = "/v1/namespaces/ns/calendars/fr"
 LIST = "/v1/namespaces/ns/calendars"
@@ -128,6 +134,11 @@ def file_of(count: int, rule: str = "") -> str:
     return f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\n{events}END:VCALENDAR\n"
 
 
+def ruled(rule: str) -> str:
+    return file_of(1, f"RRULE:FREQ={rule}\n")
+
+
+WEEK = "MO,TU,WE,TH,FR,SA,SU"
 RECURRING, MANY = file_of(51, "RRULE:FREQ=YEARLY\n"), file_of(501)
 
 
@@ -142,6 +153,65 @@ def test_an_icalendar_file_closes_whole_days_also_recurring_ones(client: Client)
         ("2029-12-07", "Works outing"),
     ]
     assert client.send("GET", URL).json["ics"] == ICS
+
+
+def test_rules_mean_what_a_library_of_rules_says(client: Client) -> None:
+    """Rules of weeks, months and years, with their ends, their exceptions, and a moved day."""
+    file = "".join(
+        _EVENT.format(number, each)
+        for number, each in enumerate(
+            [
+                "RRULE:FREQ=WEEKLY;INTERVAL=2;UNTIL=20261221T230000Z\nEXDATE;TZID=Europe/Paris:20261221T000000\n",
+                "RRULE:FREQ=MONTHLY;BYDAY=MO;BYSETPOS=1;COUNT=3\n",
+                "RRULE:FREQ=YEARLY;BYMONTH=12;BYDAY=1MO;UNTIL=20280101\nRDATE;VALUE=DATE:20270203\n",
+                "DURATION:P2D\nRRULE:FREQ=YEARLY;COUNT=1\n",
+            ]
+        )
+    )
+    moved = "RECURRENCE-ID;VALUE=DATE:20270104\nSEQUENCE:1\n"
+    file += _EVENT.format(1, moved).replace("VALUE=DATE:20261207", "VALUE=DATE:20270105")
+    shown = put(client, {"ics": f"BEGIN:VCALENDAR\nVERSION:2.0\n{file}END:VCALENDAR\n"})
+    assert shown.status == 201
+    assert [each["date"] for each in shown.json["nextDays"]] == [
+        "2026-12-07", "2026-12-08", "2027-01-05", "2027-02-01", "2027-02-03", "2027-12-06",
+    ]  # fmt: skip
+
+
+EACH_DAY = f"RRULE:FREQ=WEEKLY;BYDAY={WEEK}\n"
+
+
+def since(day: str, ics: str) -> str:
+    return ics.replace("20261207", day)
+
+
+FIRST = since("19700105", file_of(50, "RRULE:FREQ=YEARLY;BYSETPOS=1;BYYEARDAY=5,-1,6\n"))
+DAILY = since("20290101", file_of(1, "N:1\n" * 7_000 + EACH_DAY))
+COSTLY = {
+    "weekdays of years": since("19700105", file_of(49, "RRULE:FREQ=YEARLY;BYSETPOS=1;BYDAY=MO\n")),
+    "days of years": FIRST,
+    "rare days": since("20000229", file_of(50, "RRULE:FREQ=MONTHLY;BYDAY=TU;BYMONTHDAY=29;BYMONTH=2\n")),
+    "each day": file_of(13, EACH_DAY),
+    "each day with a long name": since("20290101", file_of(1, f"SUMMARY:{'a' * 250_000}\n{EACH_DAY}")),
+    "each day with many properties": DAILY,
+    "all of these": FIRST.removesuffix("END:VCALENDAR\n") + DAILY[DAILY.index("BEGIN:VEVENT") :],
+    "a long rule": file_of(1, f"RRULE:FREQ=YEARLY;BYYEARDAY={','.join(['1'] * 7_400)}\n"),
+    "many dates": file_of(1, f"RDATE;VALUE=DATE:{','.join(['20261207'] * 7_400)}\n"),
+    "many changes": file_of(490, "RECURRENCE-ID;RANGE=THISANDFUTURE;VALUE=DATE:20270104\n"),
+    "long days": file_of(500, "DTEND;VALUE=DATE:99991231\n"),
+}
+
+
+@pytest.mark.parametrize("ics", COSTLY.values(), ids=COSTLY)
+def test_each_text_of_a_legal_size_is_read_within_a_second_of_cpu(ics: str) -> None:
+    assert len(ics) <= CALENDAR_ICS_BYTES_MAX
+    assert min(cpu_seconds(ics) for _ in range(3)) < 1
+
+
+def cpu_seconds(ics: str) -> float:
+    begun = process_time()
+    with suppress(InvalidError):
+        resolved({"ics": ics}, dt.date(2026, 11, 21))
+    return process_time() - begun
 
 
 @pytest.mark.parametrize(
@@ -164,6 +234,24 @@ def test_an_icalendar_file_closes_whole_days_also_recurring_ones(client: Client)
         ({"ics": ICS.replace("FREQ=YEARLY", "FREQ=DAILY")}, "/ics", "WEEKLY, MONTHLY, YEARLY"),
         ({"ics": ICS.replace("FREQ=YEARLY", "FREQ=EVER")}, "/ics", "WEEKLY, MONTHLY, YEARLY"),
         ({"ics": ICS.replace("FREQ=YEARLY", "BYDAY=MO")}, "/ics", ""),
+        ({"ics": ruled("WEEKLY;BYHOUR=0,1")}, "/ics", "has BYHOUR; expected BYDAY, COUNT"),
+        ({"ics": ruled("MONTHLY;BYMINUTE=1")}, "/ics", "has BYMINUTE"),
+        ({"ics": ruled("YEARLY;BYSECOND=1")}, "/ics", "has BYSECOND"),
+        ({"ics": ruled("YEARLY;BYEASTER=1")}, "/ics", "has BYEASTER"),
+        ({"ics": ruled("YEARLY;INTERVAL=0")}, "/ics", "from 1 to 100"),
+        ({"ics": ruled("YEARLY;UNTIL=P1D")}, "/ics", "UNTIL that is no date"),
+        ({"ics": ruled("YEARLY;BYMONTH=2;BYMONTHDAY=30")}, "/ics", "expected a day of its RRULE"),
+        ({"ics": ruled("MONTHLY;BYDAY=99MO")}, "/ics", "iCalendar"),
+        ({"ics": ruled("YEARLY").replace("20261207", "19691207")}, "/ics", "from 1970 on"),
+        ({"ics": ruled("YEARLY;BYYEARDAY=" + ",".join(["341"] * 401))}, "/ics", "401 values"),
+        ({"ics": file_of(13, f"RRULE:FREQ=WEEKLY;BYDAY={WEEK}\n")}, "/ics", "calendarIcsDaysMax"),
+        ({"ics": file_of(2, "DTEND;VALUE=DATE:20410101\n")}, "/ics", "calendarIcsDaysMax"),
+        ({"ics": file_of(1, "X:1\n" * 7_500)}, "/ics", "calendarIcsValuesMax"),
+        ({"ics": file_of(1, "X:" + "," * 7_500 + "\n")}, "/ics", "calendarIcsValuesMax"),
+        ({"ics": file_of(1, "DTSTART;VALUE=DATE:20261208\n")}, "/ics", "has DTSTART twice"),
+        ({"ics": file_of(1, "DTEND:20261208T120000\n")}, "/ics", "time of day"),
+        ({"ics": file_of(1, "DURATION:PT36H\n")}, "/ics", "time of day"),
+        ({"ics": file_of(1, "EXDATE;VALUE=TIME:120000\n")}, "/ics", "EXDATE without dates"),
         ({"ics": RECURRING}, "/ics", "at most 50"),
         ({"ics": MANY}, "/ics", "501 events"),
         ({"closed": ["2027-13-01"]}, "/closed/0", "2027-12-24"),

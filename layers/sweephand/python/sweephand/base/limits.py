@@ -67,6 +67,10 @@ CALENDAR_MOVES_PER_DAY_MAX: Final = 24
 CALENDAR_DATES_MAX: Final = 500
 #: The text of an iCalendar file.
 CALENDAR_ICS_BYTES_MAX: Final = 262_144
+#: Its lines and commas. To parse one takes up to 70 µs.
+CALENDAR_ICS_VALUES_MAX: Final = 7_500
+#: The days of its events, each as often as events have it. A rule counts from the first day of its event.
+CALENDAR_ICS_DAYS_MAX: Final = 5_000
 #: Countries, or parts of them, whose holidays a calendar has.
 CALENDAR_SOURCES_MAX: Final = 10
 #: Triggers of one occurrence. The index in a run's name has at most seven digits.
@@ -192,6 +196,8 @@ def table() -> dict[str, int]:
         "calendarMovesPerDayMax": CALENDAR_MOVES_PER_DAY_MAX,
         "calendarDatesMax": CALENDAR_DATES_MAX,
         "calendarIcsBytesMax": CALENDAR_ICS_BYTES_MAX,
+        "calendarIcsValuesMax": CALENDAR_ICS_VALUES_MAX,
+        "calendarIcsDaysMax": CALENDAR_ICS_DAYS_MAX,
         "calendarSourcesMax": CALENDAR_SOURCES_MAX,
         "batchCountMax": BATCH_COUNT_MAX,
         "batchWindowDaysMax": BATCH_WINDOW_DAYS_MAX,
