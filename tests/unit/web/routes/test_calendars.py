@@ -263,6 +263,12 @@ def cpu_seconds(ics: str) -> float:
         ({"closed": [{"from": "2027-12-24", "note": "n" * 65}]}, "/closed/0/note", "64"),
         ({"closed": ["2027-12-24"] * 501}, "/closed", "500"),
         ({"closed": [{"from": "2027-01-01", "to": "2027-02-15"}]}, "/closed", "No day from 2027-01-01"),
+        ({"ics": file_of(1, "DURATION:P40D\n"), "closed": ["2026-12-01"]}, "/ics", "No day from 2026-12-05"),
+        (
+            {"ics": ICS, "closed": [{"from": "2027-01-01", "to": "2027-02-15"}]},
+            "/closed",
+            "No day from 2027-01-01",
+        ),
         (
             {"weekend": ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"]},
             "/weekend",

@@ -97,7 +97,10 @@ def resolved(written: Mapping[str, Any], today: dt.date) -> ResolvedDays:
     row = never_open(days, today)
     if row is not None:
         detail = f"No day from {row[0]} to {row[1]} is open; expected an open day within any 31 days."
-        raise InvalidError([Violation("/closed" if "closed" in written else "/weekend", detail)])
+        alone = never_open(closed_days_of(written, {})[0], today)
+        origin = "ics" if "ics" in written else "holidays"
+        field = origin if alone is None else "closed" if "closed" in written else "weekend"
+        raise InvalidError([Violation(f"/{field}", detail)])
     known_until = f"{min(known)}-12-31" if known else None
     return ResolvedDays(days.text(), reasons, known_until, SOURCE if "holidays" in written else None)
 
