@@ -7,11 +7,15 @@ import pytest
 from tests.fakes.faults import failing, kill_everywhere, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import ConflictError, InvalidError, NotFoundError
+from sweephand.base.errors import ConflictError, InvalidError, NotFoundError, StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.timing import API_LIMIT_MS
+from sweephand.jobs import calendar_follow
 from sweephand.jobs.calendar_fields import closed_days_of
+from sweephand.jobs.commit import Draft
+from sweephand.jobs.draft import draft_follow
 from sweephand.model.calendar import CalendarKey, CalendarMessage, ResolvedDays
+from sweephand.model.job import Job
 
 KEY = CalendarKey("ns", "works")
 #: NOON is of Saturday 21 November 2026.
@@ -170,6 +174,40 @@ def test_a_store_that_fails_meanwhile_delays_the_jobs_and_loses_none(world: Worl
     world.clock.time += MINUTE_MS
     deliver(world)
     assert (next_due(world, "a"), next_due(world, "b")) == (nine(3), nine(3))
+
+
+@pytest.mark.parametrize("error", [ValueError("a bug"), StoreError("too large")])
+def test_a_job_that_fails_keeps_no_other_job_from_following(world: World, error: Exception) -> None:
+    put(world)
+    settle(world)
+    names = [f"job-{number:03}" for number in range(150)]
+    for name in names:
+        world.put(name, **DAILY)
+    put(world, MONDAY)
+
+    def fail(stored: Job, *args: Any, **options: Any) -> Draft:
+        if stored.key.name == "job-007":
+            raise error
+        return draft_follow(stored, *args, **options)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(calendar_follow, "draft_follow", fail)
+        for _ in range(12):
+            settle(world)
+        assert [name for name in names if next_due(world, name) == nine(2)] == ["job-007"]
+        [message] = [each for _, each in world.queue.waiting if isinstance(each, CalendarMessage)]
+        assert (message.job, message.faults > 0) == ("job-007", True)
+        assert state(world) is not None
+    world.clock.time += HOUR_MS
+    settle(world)
+    assert next_due(world, "job-007") == nine(3)
+    assert state(world) is None
+
+
+def state(world: World) -> str | None:
+    calendar = world.calendars.get(KEY)
+    assert calendar is not None
+    return calendar.reached
 
 
 def test_a_paused_job_follows_and_stays_paused(world: World) -> None:

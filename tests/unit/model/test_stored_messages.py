@@ -97,7 +97,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         payload=PAYLOAD,
         lane="low",
     ),
-    CalendarMessage("team", "works", NOON, "job-099", is_last=True, faults=1),
+    CalendarMessage("team", "works", NOON, "job-099", is_last=True, faults=1, job="job-100"),
     WatchMessage(KEY, "uid", "r-1", SERIES, FIRST, NOON, NOON, 60_000, NOON, NOON, 1, NOON),
     ResumeMessage(KEY, "uid", NOON, NOON - 1, 1),
     BundleMessage(

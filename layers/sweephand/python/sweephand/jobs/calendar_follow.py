@@ -4,7 +4,8 @@ from functools import partial
 from typing import Final
 
 from sweephand.base.concurrency import Concurrently
-from sweephand.base.instants import Instant
+from sweephand.base.errors import StoreError, UnavailableError
+from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.draft import draft_follow
 from sweephand.model.calendar import Calendar, CalendarKey, CalendarMessage
@@ -17,6 +18,10 @@ from sweephand.ports.wheel import TimerStore
 
 #: How many jobs one message makes follow before the next one goes on.
 _PAGE_MAX: Final = 100
+
+#: A page comes again so often when a store fails: within half a minute. Then its jobs come one by one.
+_PAGE_FAULTS_MAX: Final = 5
+_ALONE_DELAY_MS: Final = SECOND_MS
 
 
 class CalendarFollower:
@@ -48,20 +53,45 @@ class CalendarFollower:
     def follow(self, message: CalendarMessage) -> None:
         """Make the next jobs of the namespace follow, and send the message that goes on after them.
 
-        StoreError: the message must come again.
+        A job that cannot follow gets a message of its own, and the calendar stays `following`. Any error: the
+        message must come again.
         """
         calendar = self._calendars.get(message.key)
         if calendar is None:
             return
+        if message.job:
+            self._follow(JobKey(message.namespace, message.job), message.key)
+            # Whether all jobs have followed by now, only another round can tell.
+            self._queue.send([(message._replace(job="", faults=0), 0)])
+            return
         page = self._jobs.page(message.namespace, "", message.after, _PAGE_MAX)
         outdated = [each.key for each in page.items if _is_outdated(each, calendar)]
-        followed = sum(self._concurrently([partial(self._follow, key, calendar.key) for key in outdated]))
+        tries_again = message.faults < _PAGE_FAULTS_MAX
+        tasks = [partial(self._followed, key, calendar.key, tries_again=tries_again) for key in outdated]
+        followed = [*self._concurrently(tasks)]
+        failed = [key.name for key, number in zip(outdated, followed, strict=True) if number is None]
+        is_last = message.is_last and not failed
+        if message.is_last:
+            # A job that fails comes again by itself, so that the others follow.
+            alone = [message._replace(after="", faults=0, job=name) for name in failed]
+            self._queue.send([(each, _ALONE_DELAY_MS) for each in alone])
         if page.next is not None:
-            self._queue.send([(message._replace(after=page.next, faults=0), 0)])
+            self._queue.send([(message._replace(after=page.next, faults=0, is_last=is_last), 0)])
         # Only the last round has seen each job that was written while the calendar was.
-        reached = page.next or (None if message.is_last else calendar.reached)
-        if followed or reached != calendar.reached:
-            self._calendars.follow(calendar, reached, followed)
+        reached = page.next or (None if is_last else calendar.reached)
+        number = sum(filter(None, followed))
+        if number or reached != calendar.reached:
+            self._calendars.follow(calendar, reached, number)
+
+    def _followed(self, key: JobKey, of: CalendarKey, *, tries_again: bool) -> int | None:
+        """As _follow(); None if the job cannot follow. With `tries_again`, the error of a store is raised."""
+        try:
+            return self._follow(key, of)
+        except Exception as error:
+            # One job must not keep the others. The log shows the error when the job's own message comes.
+            if tries_again and isinstance(error, StoreError | UnavailableError):
+                raise
+            return None
 
     def _follow(self, key: JobKey, of: CalendarKey) -> int:
         """Make a job follow; return how many did.

@@ -57,10 +57,10 @@ class CalendarContent(NamedTuple):
 
 
 class CalendarMessage(NamedTuple):
-    """The order to have the jobs of a namespace follow a calendar of that name, after the job `after`.
+    """It makes jobs of a namespace follow a calendar: those after the job `after`, or the `job` alone.
 
-    It `is_last` if every job has been stored by then that was written with the former days. `faults` is as in
-    other messages.
+    If it `is_last`, each job is stored that was written with the former days. `faults` is as in other
+    messages.
     """
 
     namespace: str
@@ -69,6 +69,7 @@ class CalendarMessage(NamedTuple):
     after: str = ""
     is_last: bool = False
     faults: int = 0
+    job: str = ""
 
     @property
     def key(self) -> CalendarKey:

@@ -277,6 +277,7 @@ _CALENDAR_MESSAGE: Final = Layout(
     Field("after", "after", SENTENCE, ""),
     Field("is_last", "last", TRUTH, default=False),
     Field("faults", "faults", WHOLE, 0),
+    Field("job", "job", SENTENCE, ""),
 )
 
 _RESUME_MESSAGE: Final = Layout(
