@@ -87,6 +87,31 @@ def test_an_equal_window_changes_nothing_and_another_one_replaces_it(client: Cli
     assert other.etag != first.etag
 
 
+def test_a_window_that_is_over_may_be_written_again_as_it_was_and_in_no_other_way(client: Client) -> None:
+    first = put(client, ONCE)
+    client.world.clock.time = NOON + 24 * HOUR_MS
+    again = put(client, ONCE)
+    assert (again.status, again.json["rev"]) == (200, first.json["rev"])
+    assert put(client, {**ONCE, "then": "skip"}).pointers == ["/to"]
+
+
+def test_writes_of_two_windows_at_once_both_succeed(client: Client) -> None:
+    put(client, ONCE, "a")
+    namespaces = client.world.namespaces
+    stale = [namespaces.windows("ns")] * 4
+    put(client, ONCE, "b")
+    read = namespaces.windows
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(namespaces, "windows", lambda namespace: stale.pop() if stale else read(namespace))
+        assert put(client, ONCE, "c").status == 201
+        stale += [read("ns")] * 4
+        put(client, ONCE, "d")
+        assert client.send("DELETE", f"{URL}/a").status == 204
+        patched.setattr(namespaces, "windows", lambda _: None)
+        assert put(client, ONCE, "e").status == 503
+    assert [each["name"] for each in client.send("GET", URL).json["items"]] == ["b", "c", "d"]
+
+
 def test_preconditions_are_those_of_jobs(client: Client) -> None:
     assert put(client, ONCE, headers={"If-Match": "*"}).status == 412
     first = put(client, ONCE, headers={"If-None-Match": "*"})

@@ -10,12 +10,11 @@ from sweephand.base.errors import (
     ConflictError,
     InvalidError,
     NotFoundError,
-    UnavailableError,
     Violation,
 )
 from sweephand.base.instants import Instant
 from sweephand.base.timing import API_LIMIT_MS
-from sweephand.jobs.preconditions import check_revision, check_time_limit
+from sweephand.jobs.preconditions import check_revision, check_time_limit, until_written
 from sweephand.model.calendar import Calendar, CalendarContent, CalendarKey, CalendarMessage, ResolvedDays
 from sweephand.model.change import AdminChange, AdminVerb, changes_between
 from sweephand.model.definition import Definition
@@ -33,7 +32,6 @@ _LATE_JOBS_MS: Final = 2 * API_LIMIT_MS
 _NAMED_MAX: Final = 5
 
 _PAGE_MAX: Final = 100
-_TRIES_MAX: Final = 5
 
 
 class CalendarCheck:
@@ -91,13 +89,14 @@ class CalendarAdmin:
 
     def get(self, key: CalendarKey) -> CalendarView:
         """The calendar; NotFoundError if there is none. UnavailableError if it is written all the time."""
-        for _ in range(_TRIES_MAX):
+
+        def read() -> CalendarView | None:
             found = self._view(key)
             if found is None:
                 raise NotFoundError(f"There is no calendar {key.name} in namespace {key.namespace}.")
-            if found.calendar.version == found.content.version:
-                return found
-        raise UnavailableError(_BUSY)
+            return found if found.calendar.version == found.content.version else None
+
+        return until_written(read, _BUSY)
 
     def page(self, namespace: str, after: str, limit: int) -> Page[Calendar]:
         """Up to `limit` calendars by name, after the name `after`."""
@@ -121,7 +120,8 @@ class CalendarAdmin:
         Raises PreconditionError, and UnavailableError after 20 s; then nothing was committed. Raises
         StoreError, after which the write may be committed. The caller may safely ask again.
         """
-        for _ in range(_TRIES_MAX):
+
+        def write() -> tuple[CalendarView, Literal["created", "replaced", "unchanged"]] | None:
             stored, now = self._view(key), self._clock.now()
             before = None if stored is None else stored.calendar
             version = None if before is None else before.version
@@ -151,7 +151,9 @@ class CalendarAdmin:
             if self._calendars.put(calendar, content, version, change):
                 self._announce(key, 0)
                 return CalendarView(calendar, content), "created" if before is None else "replaced"
-        raise UnavailableError(_BUSY)
+            return None
+
+        return until_written(write, _BUSY)
 
     def delete(
         self, key: CalendarKey, *, who: str, requested_at: Instant, if_match: tuple[str, ...] | None = None
@@ -161,7 +163,8 @@ class CalendarAdmin:
         Raises ConflictError while jobs name it. A job that is written at this moment may still come to name
         it. It keeps the days that it has read.
         """
-        for _ in range(_TRIES_MAX):
+
+        def write() -> bool | None:
             calendar = self._calendars.get(key)
             if calendar is None:
                 raise NotFoundError(f"There is no calendar {key.name} in namespace {key.namespace}.")
@@ -169,9 +172,9 @@ class CalendarAdmin:
             self._check_unused(key, requested_at)
             check_time_limit(self._clock, requested_at)
             change = AdminChange(self._clock.now(), who, "deleted", "calendar", *key, self._ids.token())
-            if self._calendars.delete(calendar, change):
-                return
-        raise UnavailableError(_BUSY)
+            return self._calendars.delete(calendar, change) or None
+
+        until_written(write, _BUSY)
 
     def _check_unused(self, key: CalendarKey, requested_at: Instant) -> None:
         """Raise ConflictError if jobs name the calendar. It looks at each job of the namespace."""

@@ -4,12 +4,29 @@ Each try of a request's writes must leave within 20 s, by the sender's clock.
 """
 
 from collections.abc import Callable
+from typing import Final, TypeVar
 
 from sweephand.base.errors import NotFoundError, PreconditionError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.ports.clock import Clock
+
+_TRIES_MAX: Final = 5
+
+Written = TypeVar("Written")
+
+
+def until_written(write: Callable[[], Written | None], busy: str) -> Written:
+    """The first result of `write` that is not None: None says that another write came first.
+
+    Raises UnavailableError with the text `busy` after five of them.
+    """
+    for _ in range(_TRIES_MAX):
+        written = write()
+        if written is not None:
+            return written
+    raise UnavailableError(busy)
 
 
 def existing_job(job: Job | None, key: JobKey, now: Instant) -> Job:

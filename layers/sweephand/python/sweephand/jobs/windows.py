@@ -10,7 +10,6 @@ from sweephand.base.errors import (
     InvalidError,
     NotFoundError,
     ScheduleError,
-    UnavailableError,
     Violation,
 )
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS, Instant, rfc3339
@@ -24,7 +23,7 @@ from sweephand.base.limits import (
 from sweephand.base.names import PREFIX_MEANING, PREFIX_PATTERN, is_name, text_schema
 from sweephand.jobs.fields.field import DURATION_RULE, Duration, Field, Judged, Object, OneOf, Text
 from sweephand.jobs.fields.registry import LABELS
-from sweephand.jobs.preconditions import check_revision, check_time_limit
+from sweephand.jobs.preconditions import check_revision, check_time_limit, until_written
 from sweephand.jobs.validation import object_violations
 from sweephand.model.change import AdminChange, AdminVerb, changes_between
 from sweephand.model.window import Then, Window, Windows
@@ -122,10 +121,10 @@ def _times(written: Mapping[str, Any], now: Instant) -> tuple[Series, int]:
     missing = [each for each in (_ONCE if once else _RECURRING) if each not in written]
     if missing:
         raise _refusal(f"/{missing[0]}", f"missing. {_FORMS}")
-    return _once(written, now) if once else _recurring(written, now)
+    return _once(written) if once else _recurring(written, now)
 
 
-def _once(written: Mapping[str, Any], now: Instant) -> tuple[Series, int]:
+def _once(written: Mapping[str, Any]) -> tuple[Series, int]:
     opens_at, closes_at = _instant(written, "from"), _instant(written, "to")
     if closes_at <= opens_at:
         raise _refusal("/to", f"not after from, {rfc3339(opens_at)}; expected a later time")
@@ -134,8 +133,6 @@ def _once(written: Mapping[str, Any], now: Instant) -> tuple[Series, int]:
         raise _refusal(
             "/to", f"longer than {WINDOW_DAYS_MAX} days (windowDaysMax); expected {latest} at the latest"
         )
-    if closes_at <= now:
-        raise _refusal("/to", "past; expected a time to come")
     return Series(None, "UTC", opens_at, opens_at), closes_at - opens_at
 
 
@@ -253,27 +250,34 @@ class WindowAdmin:
         """Create or replace a window. Equal fields change nothing. Every process knows it a minute later.
 
         Raises InvalidError, PreconditionError, ConflictError if there is no room for another window, and
-        UnavailableError after 20 s or if another write came first; then nothing was written. Raises
+        UnavailableError after 20 s or if other writes keep coming first; then nothing was written. Raises
         StoreError, after which the write may be committed.
         """
         version = self._ids.token()
         window = window_of(name, written, version=version, who=who, now=requested_at)
-        stored = self._namespaces.windows(namespace)
-        others = () if stored is None else stored.windows
-        before = next((each for each in others if each.name == name), None)
-        check_revision(
-            f"window {name}", None if before is None else before.version, if_match, if_absent=if_absent
-        )
-        if before is not None and shown_window(before) == shown_window(window):
-            return WindowWritten(before, "unchanged")
-        if before is None and len(others) >= WINDOWS_MAX:
-            raise ConflictError(
-                f"The namespace has {WINDOWS_MAX} windows (windowsMax). Delete one that is over."
-            )
-        rest = [each for each in others if each.name != name]
-        after = tuple(sorted((*rest, window), key=lambda each: each.name))
-        self._write(Windows(namespace, version, after), stored, (before, window), who, requested_at)
-        return WindowWritten(window, "created" if before is None else "replaced")
+
+        def write() -> WindowWritten | None:
+            stored = self._namespaces.windows(namespace)
+            others = () if stored is None else stored.windows
+            before = next((each for each in others if each.name == name), None)
+            present = None if before is None else before.version
+            check_revision(f"window {name}", present, if_match, if_absent=if_absent)
+            if before is not None and shown_window(before) == shown_window(window):
+                return WindowWritten(before, "unchanged")
+            if window.series.schedule is None and window.series.start_at + window.duration_ms <= requested_at:
+                raise _refusal("/to", "past; expected a time to come")
+            if before is None and len(others) >= WINDOWS_MAX:
+                raise ConflictError(
+                    f"The namespace has {WINDOWS_MAX} windows (windowsMax). Delete one that is over."
+                )
+            rest = [each for each in others if each.name != name]
+            after = tuple(sorted((*rest, window), key=lambda each: each.name))
+            windows = Windows(namespace, version, after)
+            if self._is_written(windows, stored, (before, window), who, requested_at):
+                return WindowWritten(window, "created" if before is None else "replaced")
+            return None
+
+        return until_written(write, _BUSY)
 
     def delete(
         self,
@@ -288,23 +292,28 @@ class WindowAdmin:
 
         Raises NotFoundError, and as put().
         """
-        stored = self._namespaces.windows(namespace)
-        before = next((each for each in stored.windows if each.name == name), None) if stored else None
-        if stored is None or before is None:
-            raise NotFoundError(f"There is no window {name} in namespace {namespace}.")
-        check_revision(f"window {name}", before.version, if_match)
-        after = tuple(each for each in stored.windows if each.name != name)
-        windows = Windows(namespace, self._ids.token(), after)
-        self._write(windows, stored, (before, None), who, requested_at)
 
-    def _write(
+        def write() -> bool | None:
+            stored = self._namespaces.windows(namespace)
+            before = next((each for each in stored.windows if each.name == name), None) if stored else None
+            if stored is None or before is None:
+                raise NotFoundError(f"There is no window {name} in namespace {namespace}.")
+            check_revision(f"window {name}", before.version, if_match)
+            after = tuple(each for each in stored.windows if each.name != name)
+            windows = Windows(namespace, self._ids.token(), after)
+            return self._is_written(windows, stored, (before, None), who, requested_at) or None
+
+        until_written(write, _BUSY)
+
+    def _is_written(
         self,
         windows: Windows,
         stored: Windows | None,
         pair: tuple[Window | None, Window | None],
         who: str,
         requested_at: Instant,
-    ) -> None:
+    ) -> bool:
+        """Write windows in the place of `stored`; return whether no other write came first."""
         before, after = pair
         what: AdminVerb = "deleted" if after is None else "created" if before is None else "replaced"
         one = after or before
@@ -315,5 +324,7 @@ class WindowAdmin:
             now, who, what, "window", windows.namespace, one.name, windows.version, tuple(fields)
         )
         check_time_limit(self._clock, requested_at)
-        if not self._namespaces.put_windows(windows, None if stored is None else stored.version, change):
-            raise UnavailableError("Windows were written by another request. Try again.")
+        return self._namespaces.put_windows(windows, None if stored is None else stored.version, change)
+
+
+_BUSY: Final = "The windows of the namespace keep changing. Nothing was written. Try again."

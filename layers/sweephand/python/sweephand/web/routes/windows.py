@@ -8,7 +8,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import Instant, rfc3339
-from sweephand.jobs.windows import WINDOW, shown_window, window_of
+from sweephand.jobs.windows import WINDOW, shown_window
 from sweephand.model.window import Then, Window
 from sweephand.web.http.operation import (
     Accepts,
@@ -87,12 +87,11 @@ def window_response(namespace: str, window: Window, now: Instant) -> WindowRespo
     return response
 
 
-def _read_window(document: Mapping[str, Any], _: Services, now: Instant) -> Mapping[str, Any]:
+def _read_window(document: Mapping[str, Any], _: Services, __: Instant) -> Mapping[str, Any]:
     given = given_fields(document)
     violations = check(WindowRequest, given)[1]
     if violations:
         raise InvalidError(violations)
-    window_of("-", given, version="-", who="-", now=now)
     return given
 
 
