@@ -1,16 +1,17 @@
 """Calendars that change under their jobs: every job follows, once, whatever crashes meanwhile."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import pytest
-from tests.fakes.faults import failing, kill_everywhere, working
+from tests.fakes.faults import calls_of, failing, kill_everywhere, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, InvalidError, NotFoundError, StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.timing import API_LIMIT_MS
-from sweephand.jobs import calendar_follow
+from sweephand.jobs import calendar_follow, calendars
 from sweephand.jobs.calendar_fields import closed_days_of
 from sweephand.jobs.commit import Draft
 from sweephand.jobs.draft import draft_follow
@@ -270,6 +271,21 @@ def test_a_deletion_is_refused_while_jobs_name_the_calendar(world: World) -> Non
         world.api().calendars.get(KEY)
     latest = world.admin_changes.page("ns", "", 9).items[0]
     assert (latest.what, latest.subject, latest.name) == ("deleted", "calendar", "works")
+
+
+def test_a_deletion_reads_large_pages_and_names_the_number_of_jobs_that_is_too_many(world: World) -> None:
+    put(world)
+    for number in range(150):
+        world.put(f"job-{number}", schedule="0 9 * * *")
+    delete = partial(world.api().calendars.delete, KEY, who="test", requested_at=world.api_clock.now())
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(calendars, "_PAGE_MAX", 100)
+        patched.setattr(calendars, "CALENDAR_JOBS_EXAMINED_MAX", 100)
+        with pytest.raises(ConflictError, match=r"more than 100 jobs \(calendarJobsExaminedMax\)"):
+            delete()
+    assert calls_of(world, delete).count("before jobs.page") == 1
+    with pytest.raises(NotFoundError):
+        world.api().calendars.get(KEY)
 
 
 def test_the_next_version_of_a_job_that_names_another_calendar_has_its_days(world: World) -> None:

@@ -71,6 +71,9 @@ CALENDAR_ICS_BYTES_MAX: Final = 262_144
 CALENDAR_ICS_VALUES_MAX: Final = 7_500
 #: The days of its events, each as often as events have it. A rule counts from the first day of its event.
 CALENDAR_ICS_DAYS_MAX: Final = 5_000
+#: Jobs that the deletion of a calendar looks at. A thousand of them take 24 requests to the table, one after
+#: the other, and a call has 20 s.
+CALENDAR_JOBS_EXAMINED_MAX: Final = 50_000
 #: Countries, or parts of them, whose holidays a calendar has.
 CALENDAR_SOURCES_MAX: Final = 10
 #: Triggers of one occurrence. The index in a run's name has at most seven digits.
@@ -199,6 +202,7 @@ def table() -> dict[str, int]:
         "calendarIcsValuesMax": CALENDAR_ICS_VALUES_MAX,
         "calendarIcsDaysMax": CALENDAR_ICS_DAYS_MAX,
         "calendarSourcesMax": CALENDAR_SOURCES_MAX,
+        "calendarJobsExaminedMax": CALENDAR_JOBS_EXAMINED_MAX,
         "batchCountMax": BATCH_COUNT_MAX,
         "batchWindowDaysMax": BATCH_WINDOW_DAYS_MAX,
         "policyConcurrentMax": POLICY_CONCURRENT_MAX,

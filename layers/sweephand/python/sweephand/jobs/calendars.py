@@ -13,6 +13,7 @@ from sweephand.base.errors import (
     Violation,
 )
 from sweephand.base.instants import Instant
+from sweephand.base.limits import BULK_EXAMINED_MAX, CALENDAR_JOBS_EXAMINED_MAX
 from sweephand.base.timing import API_LIMIT_MS
 from sweephand.jobs.preconditions import check_revision, check_time_limit, until_written
 from sweephand.model.calendar import Calendar, CalendarContent, CalendarKey, CalendarMessage, ResolvedDays
@@ -31,7 +32,8 @@ _LATE_JOBS_MS: Final = 2 * API_LIMIT_MS
 #: How many of the jobs that name a calendar an error names.
 _NAMED_MAX: Final = 5
 
-_PAGE_MAX: Final = 100
+#: A large page takes far fewer requests than many small ones.
+_PAGE_MAX: Final = BULK_EXAMINED_MAX
 
 
 class CalendarCheck:
@@ -160,8 +162,8 @@ class CalendarAdmin:
     ) -> None:
         """Delete a calendar. Raises NotFoundError, PreconditionError, and UnavailableError after 20 s.
 
-        Raises ConflictError while jobs name it. A job that is written at this moment may still come to name
-        it. It keeps the days that it has read.
+        Raises ConflictError while jobs name it, or if the namespace has too many jobs. A job that is written
+        at this moment may still come to name it. It keeps the days that it has read.
         """
 
         def write() -> bool | None:
@@ -177,8 +179,9 @@ class CalendarAdmin:
         until_written(write, _BUSY)
 
     def _check_unused(self, key: CalendarKey, requested_at: Instant) -> None:
-        """Raise ConflictError if jobs name the calendar. It looks at each job of the namespace."""
+        """Raise ConflictError if jobs name the calendar, or if the namespace has too many to look at."""
         names: list[str] = []
+        examined = 0
         after: str | None = ""
         while after is not None and len(names) <= _NAMED_MAX:
             check_time_limit(self._clock, requested_at)
@@ -190,6 +193,13 @@ class CalendarAdmin:
                 if job.definition.calendar == key.name and not job.is_gone(now)
             ]
             after = page.next
+            examined += len(page.items)
+            if after is not None and examined >= CALENDAR_JOBS_EXAMINED_MAX and not names:
+                more = f"more than {CALENDAR_JOBS_EXAMINED_MAX} jobs (calendarJobsExaminedMax)"
+                raise ConflictError(
+                    f"The namespace has {more}. Whether one of them names the calendar {key.name} is not "
+                    "known. Keep the calendar."
+                )
         if names:
             more = ", and more" if len(names) > _NAMED_MAX else ""
             shown = ", ".join(names[:_NAMED_MAX])

@@ -224,7 +224,8 @@ def list_calendar_days(services: Services, request: Request[DaysQuery, None]) ->
 def delete_calendar(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Delete a calendar.
 
-    The answer is 409 while jobs name the calendar, and it names some of them.
+    The answer is 409 while jobs name the calendar, and it names some of them. It is 409, too, if the
+    namespace has more than {calendarJobsExaminedMax} jobs.
     """
     services.calendars.delete(
         key_of(request),
