@@ -65,12 +65,18 @@ JITTER_S_MAX: Final = 86_400
 CALENDAR_MOVES_PER_DAY_MAX: Final = 24
 #: Dates and spans that a calendar lists as closed or open.
 CALENDAR_DATES_MAX: Final = 500
+#: The days between the first and the last day of a span.
+CALENDAR_SPAN_DAYS_MAX: Final = 366
+#: The note of a day, and what is kept of a holiday's name.
+CALENDAR_NOTE_LENGTH_MAX: Final = 64
 #: The text of an iCalendar file.
 CALENDAR_ICS_BYTES_MAX: Final = 262_144
 #: Its lines and commas. To parse one takes up to 70 µs.
 CALENDAR_ICS_VALUES_MAX: Final = 7_500
 #: The days of its events, each as often as events have it. A rule counts from the first day of its event.
 CALENDAR_ICS_DAYS_MAX: Final = 5_000
+#: Its events that recur.
+CALENDAR_ICS_RULES_MAX: Final = 50
 #: Jobs that the deletion of a calendar looks at. A thousand of them take 24 requests to the table, one after
 #: the other, and a call has 20 s.
 CALENDAR_JOBS_EXAMINED_MAX: Final = 50_000
@@ -198,9 +204,12 @@ def table() -> dict[str, int]:
         "jitterSecondsMax": JITTER_S_MAX,
         "calendarMovesPerDayMax": CALENDAR_MOVES_PER_DAY_MAX,
         "calendarDatesMax": CALENDAR_DATES_MAX,
+        "calendarSpanDaysMax": CALENDAR_SPAN_DAYS_MAX,
+        "calendarNoteLengthMax": CALENDAR_NOTE_LENGTH_MAX,
         "calendarIcsBytesMax": CALENDAR_ICS_BYTES_MAX,
         "calendarIcsValuesMax": CALENDAR_ICS_VALUES_MAX,
         "calendarIcsDaysMax": CALENDAR_ICS_DAYS_MAX,
+        "calendarIcsRulesMax": CALENDAR_ICS_RULES_MAX,
         "calendarSourcesMax": CALENDAR_SOURCES_MAX,
         "calendarJobsExaminedMax": CALENDAR_JOBS_EXAMINED_MAX,
         "batchCountMax": BATCH_COUNT_MAX,

@@ -5,7 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from sweephand.base.errors import Violation
-from sweephand.base.limits import CALENDAR_DATES_MAX, CALENDAR_SOURCES_MAX
+from sweephand.base.limits import (
+    CALENDAR_DATES_MAX,
+    CALENDAR_NOTE_LENGTH_MAX,
+    CALENDAR_SOURCES_MAX,
+    CALENDAR_SPAN_DAYS_MAX,
+)
 from sweephand.base.names import quoted
 from sweephand.schedules.day_rule import MOVED_DAYS_MAX, ClosedDays
 
@@ -14,9 +19,6 @@ WEEKDAYS: Final = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 
 #: The weekend of a calendar that names none.
 WEEKEND_DEFAULT: Final = ("SAT", "SUN")
-
-#: The most days between the first and the last day of a span.
-_SPAN_DAYS_MAX: Final = 366
 
 _EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
 _YEARS: Final = range(1970, 2200)
@@ -55,21 +57,18 @@ def read_spans(at: str, entries: Sequence[Any]) -> tuple[list[Span], list[Violat
             name = "from" if first is None else "to"
             inner = f"/{name}" if isinstance(entry, Mapping) else ""
             wrong.append(Violation(pointer + inner, _NO_DATE.format(quoted(str(span.get(name))))))
-        elif not 0 <= (last - first).days <= _SPAN_DAYS_MAX:
+        elif not 0 <= (last - first).days <= CALENDAR_SPAN_DAYS_MAX:
             wrong.append(
-                Violation(f"{pointer}/to", f"Expected a day up to {_SPAN_DAYS_MAX} days after from.")
+                Violation(f"{pointer}/to", f"Expected a day up to {CALENDAR_SPAN_DAYS_MAX} days after from.")
             )
-        elif note is not None and not (isinstance(note, str) and len(note) <= NOTE_LENGTH_MAX):
+        elif note is not None and not (isinstance(note, str) and len(note) <= CALENDAR_NOTE_LENGTH_MAX):
             wrong.append(
-                Violation(f"{pointer}/note", f"Expected text of up to {NOTE_LENGTH_MAX} characters.")
+                Violation(f"{pointer}/note", f"Expected text of up to {CALENDAR_NOTE_LENGTH_MAX} characters.")
             )
         else:
             found.append(Span(first, last, note))
     return found, wrong
 
-
-#: The longest note of a day, and the longest name of a holiday that is kept.
-NOTE_LENGTH_MAX: Final = 64
 
 _NO_DATE: Final = "{} is no date; expected one from 1970 to 2199 such as 2027-12-24."
 
@@ -117,7 +116,7 @@ def closed_days_of(
         reasons[day.isoformat()] = reason
 
     for day, name in holidays.items():
-        note(day, name[:NOTE_LENGTH_MAX], is_closed=True)
+        note(day, name[:CALENDAR_NOTE_LENGTH_MAX], is_closed=True)
     for field, is_closed in (("closed", True), ("open", False)):
         for span in read_spans("", written.get(field, ()))[0]:
             for day in span.dates():

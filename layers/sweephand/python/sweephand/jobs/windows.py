@@ -23,6 +23,7 @@ from sweephand.base.limits import (
 from sweephand.base.names import PREFIX_MEANING, PREFIX_PATTERN, is_name, text_schema
 from sweephand.jobs.fields.field import DURATION_RULE, Duration, Field, Judged, Object, OneOf, Text
 from sweephand.jobs.fields.registry import LABELS
+from sweephand.jobs.fields.timing import ZONE
 from sweephand.jobs.preconditions import check_revision, check_time_limit, until_written
 from sweephand.jobs.validation import object_violations
 from sweephand.model.change import AdminChange, AdminVerb, changes_between
@@ -30,6 +31,7 @@ from sweephand.model.window import Then, Window, Windows
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.flow import NamespaceStore
 from sweephand.schedules import Series, duration_text, parse_duration_ms
+from sweephand.schedules.clock.zones import UTC
 from sweephand.schedules.durations import DURATION_CHARS_MAX
 from sweephand.schedules.request import series_of
 from sweephand.schedules.time_points import RFC3339_PATTERN, parse_instant
@@ -72,7 +74,7 @@ WINDOW: Final = Object(
         ),
         Field(
             "timezone",
-            Text(text_schema(r"^[\s\S]+$", 64)),
+            ZONE,
             "The IANA time zone of `schedule`; by default UTC.",
         ),
         Field(
@@ -133,7 +135,7 @@ def _once(written: Mapping[str, Any]) -> tuple[Series, int]:
         raise _refusal(
             "/to", f"longer than {WINDOW_DAYS_MAX} days (windowDaysMax); expected {latest} at the latest"
         )
-    return Series(None, "UTC", opens_at, opens_at), closes_at - opens_at
+    return Series(None, UTC, opens_at, opens_at), closes_at - opens_at
 
 
 def _instant(written: Mapping[str, Any], name: str) -> Instant:

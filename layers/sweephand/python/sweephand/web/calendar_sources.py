@@ -17,9 +17,15 @@ import recurring_ical_events
 from dateutil.rrule import rrulestr
 
 from sweephand.base.errors import InvalidError, Violation
-from sweephand.base.limits import CALENDAR_DATES_MAX, CALENDAR_ICS_DAYS_MAX, CALENDAR_ICS_VALUES_MAX
+from sweephand.base.limits import (
+    CALENDAR_DATES_MAX,
+    CALENDAR_ICS_DAYS_MAX,
+    CALENDAR_ICS_RULES_MAX,
+    CALENDAR_ICS_VALUES_MAX,
+    CALENDAR_NOTE_LENGTH_MAX,
+)
 from sweephand.base.names import quoted, suggestion
-from sweephand.jobs.calendar_fields import NOTE_LENGTH_MAX, closed_days_of, never_open
+from sweephand.jobs.calendar_fields import closed_days_of, never_open
 from sweephand.model.calendar import ResolvedDays
 
 #: A calendar knows the holidays of the year before, and of so many years to come.
@@ -42,7 +48,6 @@ _PARTS: Final = {
     "MONTHLY": {"BYDAY", "BYMONTH", "BYMONTHDAY", "BYSETPOS"},
     "YEARLY": {"BYDAY", "BYMONTH", "BYMONTHDAY", "BYSETPOS", "BYWEEKNO", "BYYEARDAY"},
 }
-_RECURRING_MAX: Final = 50
 _RULE_VALUES_MAX: Final = 400
 _INTERVAL_MAX: Final = 100
 _FIRST_YEAR: Final = 1970
@@ -183,7 +188,7 @@ def _plain(event: Any) -> Any:
         if not isinstance(value, kind | None):
             raise _refusal(f"{_named(event)} has {name} twice, or in a form of its own.")
         if given is not None:
-            plain[name] = given[:NOTE_LENGTH_MAX] if name == "SUMMARY" else given
+            plain[name] = given[:CALENDAR_NOTE_LENGTH_MAX] if name == "SUMMARY" else given
     for name in _LISTS & event.keys():
         lists = event[name] if isinstance(event[name], list) else [event[name]]
         dates = [each.dt for given in lists for each in getattr(given, "dts", ())]
@@ -206,8 +211,8 @@ def _check(events: Sequence[Any]) -> None:
         raise _refusal("It has no VEVENT; expected events of whole days.")
     if len(events) > CALENDAR_DATES_MAX:
         raise _refusal(f"{len(events)} events; expected at most {CALENDAR_DATES_MAX}.")
-    if len(rules) > _RECURRING_MAX:
-        raise _refusal(f"{len(rules)} recurring events; expected at most {_RECURRING_MAX}.")
+    if len(rules) > CALENDAR_ICS_RULES_MAX:
+        raise _refusal(f"{len(rules)} recurring events; expected at most {CALENDAR_ICS_RULES_MAX}.")
     for rule in rules:
         frequency = rule["FREQ"][0] if isinstance(rule, icalendar.vRecur) and "FREQ" in rule else None
         if frequency not in _PARTS:

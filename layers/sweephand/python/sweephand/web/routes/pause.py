@@ -11,7 +11,7 @@ from sweephand.base.limits import PAUSE_DAYS_MAX
 from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import PauseEnd
-from sweephand.schedules.clock.zones import zone_named
+from sweephand.schedules.clock.zones import UTC, zone_named
 from sweephand.schedules.time_points import TIME_POINT_SCHEMA, parse_time_point
 from sweephand.web.http.operation import (
     Accepts,
@@ -64,7 +64,7 @@ class JobPauseRequest(PauseRequest):
             return None
         try:
             ends_at = parse_time_point(
-                self.until, requested_at=requested_at, counted_from=requested_at, zone=zone_named("UTC")
+                self.until, requested_at=requested_at, counted_from=requested_at, zone=zone_named(UTC)
             )
         except ScheduleError as error:
             raise InvalidError([Violation("/until", f"{error}.")]) from None

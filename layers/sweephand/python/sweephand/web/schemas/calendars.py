@@ -7,8 +7,14 @@ from pydantic import ConfigDict, Field, PlainValidator, WithJsonSchema
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
-from sweephand.base.limits import CALENDAR_DATES_MAX, CALENDAR_ICS_BYTES_MAX, CALENDAR_SOURCES_MAX
-from sweephand.jobs.calendar_fields import NOTE_LENGTH_MAX, WEEKDAYS, date_of, reason_of_day
+from sweephand.base.limits import (
+    CALENDAR_DATES_MAX,
+    CALENDAR_ICS_BYTES_MAX,
+    CALENDAR_NOTE_LENGTH_MAX,
+    CALENDAR_SOURCES_MAX,
+    CALENDAR_SPAN_DAYS_MAX,
+)
+from sweephand.jobs.calendar_fields import WEEKDAYS, date_of, reason_of_day
 from sweephand.jobs.calendars import CalendarView
 from sweephand.model.calendar import Calendar
 from sweephand.schedules.day_rule import ClosedDays
@@ -25,9 +31,11 @@ class CalendarSpan(RequestBody):
 
     first: _Date = Field(alias="from", description="The first day.")
     to: _Date | None = Field(
-        None, description="The last day, at most 366 days after the first; the first day by default."
+        None,
+        description=f"The last day, at most {CALENDAR_SPAN_DAYS_MAX} days after the first; the first day by "
+        "default.",
     )
-    note: str | None = Field(None, max_length=NOTE_LENGTH_MAX, description="Why, for people.")
+    note: str | None = Field(None, max_length=CALENDAR_NOTE_LENGTH_MAX, description="Why, for people.")
 
 
 def _list(value: object) -> object:
