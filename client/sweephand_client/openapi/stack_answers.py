@@ -89,7 +89,7 @@ class MeResponse(TypedDict):
 
 
 class AdminChangeResponse(TypedDict):
-    """One change of a key, a secret, a window, or the settings of a namespace."""
+    """One change of a key, a secret, a calendar, a window, or settings of a namespace."""
 
     time: str
     who: str

@@ -1,12 +1,14 @@
 """The lists of changes over HTTP: those of a job, and those that admins made. No list shows a secret."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from tests.fakes.http_events import ADMIN, NS_ADMIN, STRANGER, TARGET, Answered, Client
 
 from sweephand.model.api_key import Caller
+from sweephand.model.change import AdminSubject
+from sweephand.web.routes.changes import AdminChangeResponse, AdminChangesQuery, list_admin_changes
 
 URL = "/v1/namespaces/ns"
 
@@ -172,6 +174,12 @@ def test_an_admin_of_a_namespace_sees_the_changes_in_that_namespace_only() -> No
     own = client.send("GET", ADMIN_URL, caller=NS_ADMIN).json["items"]
     assert own == [each for each in everything if each["namespace"] == "ns"]
     assert client.send("GET", ADMIN_URL, caller=STRANGER).json["items"] == []
+
+
+@pytest.mark.parametrize("subject", sorted({each.split("-")[-1] for each in get_args(AdminSubject)}))
+def test_each_text_about_the_list_names_each_subject(subject: str) -> None:
+    texts = (list_admin_changes.run.__doc__, AdminChangeResponse.__doc__, AdminChangesQuery.__doc__)
+    assert [subject in str(each) for each in texts] == [True] * 3
 
 
 @pytest.mark.parametrize("caller", [ADMIN, NS_ADMIN])

@@ -122,9 +122,9 @@ _INSTANT_MAX: Final = 10**14 - 1
 class AdminChange(NamedTuple):
     """One change, by the caller `who`: the id of a key, `jwt:` and a subject, or `operator`.
 
-    `name` is the id of the key, or the name of the secret or window. It is empty for what a namespace has
-    once.
-    `version` gives two changes at one instant different positions. `fields` are as those of a job's change.
+    `name` is the id of the key, or the name of the secret, calendar or window. It is empty for what a
+    namespace has once. `version` gives two changes at one instant different positions. `fields` are
+    as those of a job's change.
     """
 
     at: Instant

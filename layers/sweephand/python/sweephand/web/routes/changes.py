@@ -1,4 +1,4 @@
-"""The operations that list the changes of jobs and policies, and of keys, secrets and settings."""
+"""The operations that list the changes of a job, and those of what admins and writers set up."""
 
 from functools import partial
 from typing import Annotated, Any, NotRequired
@@ -99,7 +99,7 @@ def field_response(field: FieldChange) -> FieldChangeResponse:
 
 
 class AdminChangeResponse(TypedDict):
-    """One change of a key, a secret, a window, or the settings of a namespace. No secret is shown."""
+    """One change of a key, a secret, a calendar, a window, or settings of a namespace. No secret is shown."""
 
     time: Annotated[Time, about("When it was changed.")]
     who: Annotated[
@@ -114,13 +114,15 @@ class AdminChangeResponse(TypedDict):
         AdminSubject,
         about(
             "What was changed: an API key, a secret that jobs name, the signing secrets or the "
-            "ed25519 keys of a namespace, its settings, or one of its windows."
+            "ed25519 keys of a namespace, its settings, or one of its calendars or windows."
         ),
     ]
     namespace: Annotated[str, about("The namespace of what was changed. `*` for a key of every namespace.")]
     name: Annotated[
         str | None,
-        about("The id of the key, or the name of the secret or window. Null for what is there once."),
+        about(
+            "The id of the key, or the name of the secret, calendar or window. Null for what is there once."
+        ),
     ]
     fields: Annotated[list[FieldChangeResponse], about("The fields that were changed, by name.")]
     reason: Annotated[
@@ -150,7 +152,7 @@ def admin_change_response(change: AdminChange) -> AdminChangeResponse:
 
 
 class AdminChangesQuery(QueryParameters):
-    """Selects the changes of keys, secrets, settings and windows to list."""
+    """Selects the changes of keys, secrets, settings, calendars and windows to list."""
 
     since: Moment | None = Field(
         None, description="Only changes at this instant or later (RFC 3339 with an offset)."
@@ -189,12 +191,12 @@ def list_changes(services: Services, request: Request[PageQuery, None]) -> Reply
     returns={200: Returns("A page of changes", AdminChangePage)},
 )
 def list_admin_changes(services: Services, request: Request[AdminChangesQuery, None]) -> Reply:
-    """List changes of keys, secrets, settings and windows.
+    """List changes of keys, secrets, settings, calendars and windows.
 
     Says who made, rotated and revoked API keys, wrote, rotated and deleted secrets and signing keys, and
-    wrote the settings and windows of namespaces; newest first. An admin of one namespace sees the changes in
-    that namespace only. Sweephand keeps a change for 90 days. Jobs and policies have lists of their own. A
-    deletion is listed before it is made, so after an outage one may be listed that was not made.
+    wrote the settings, calendars and windows of namespaces; newest first. An admin of one namespace sees the
+    changes in that namespace only. Sweephand keeps a change for 90 days. Jobs and policies have lists of
+    their own. A deletion is listed before it is made, so after an outage one may be listed that was not made.
     """
     query, namespace = request.query, request.caller.namespace
     before = "" if query.until is None else position_at(query.until)
