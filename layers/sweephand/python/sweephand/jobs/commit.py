@@ -34,8 +34,8 @@ class Draft:
     `job` has no cut yet, and `job.updated_at` is the instant of the request. Its triggers after `after` are
     armed. If the version `continues_series` of the version before it, its revision begins at the cut.
     Otherwise it begins at `after`. `skipped` are misfires that do not fire. The job's watch begins after
-    `after` too, or after `watched_after` if that is set. With `waits_for_due`, it is not committed if
-    occurrences fell due since the request that the one version has and the other one has elsewhere.
+    `after` too, or after `watched_after` if that is set. A draft that `waits_for_due` is not committed if an
+    occurrence fell due since the request that both versions could fire, or neither of them.
     """
 
     job: Job

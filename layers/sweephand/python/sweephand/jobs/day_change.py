@@ -64,7 +64,8 @@ def amended(series: Series, former: Series, reached_at: Instant, now: Instant) -
     ]
     free = filterfalse({*becomes.values(), *carried}.__contains__, count(max(now, reached_at) + API_LIMIT_MS))
     also = tuple(sorted([*carried, *islice(free, len(owed))]))
-    # A day of long ago cannot come back.
+    # What has fired, and is on no day by now, must not fire when a later calendar gives it a day again. A day
+    # of long ago cannot come back.
     since = _day_of(reached_at, zone_named(series.timezone)) - MOVED_DAYS_MAX
     placeless = _days_of(name for name in fired - becomes.keys() if name.day >= since)
     if not (also or without or placeless):

@@ -85,8 +85,8 @@ def draft_resume(
 ) -> Draft:
     """The draft of a resumed job. Its revision owns what fell due since the pause and is not skipped.
 
-    What fell due up to `through` is not watched: the caller wanted that nothing happens. A batch that an
-    earlier series has begun goes on for up to `former_window_ms` after the resume.
+    The watch sends no alert about what fell due up to `through`, because the pause kept it from firing. A
+    batch that an earlier series has begun goes on for up to `former_window_ms` after the resume.
     """
     assert stored.paused_at is not None, "only a paused job can be resumed"
     after = max(stored.paused_at, stored.moved_to) if skipped is None else skipped.last.due_at

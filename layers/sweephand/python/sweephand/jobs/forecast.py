@@ -41,9 +41,9 @@ _PAGE_MIN: Final = 16
 class Forecast(NamedTuple):
     """What some jobs of a namespace will do.
 
-    `triggers` has the buckets in which triggers are due, and how many. `jobs` is the number of jobs that were
-    counted, and `paused` how many more are paused in the whole span.
-    `reached` is the name up to which jobs were counted; None if all were.
+    `triggers` has the number of triggers of each bucket that has some. The call looked at `jobs` whose
+    triggers it counted, and at `paused` ones, which are paused during the whole span. It looked at the jobs
+    up to the name `reached`, or at all of them if that is None.
     """
 
     triggers: Mapping[int, int]
