@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import urllib3
 from infra.local import processes
@@ -23,6 +24,8 @@ _HOME = LOCAL / "dynamodb-local"
 _JAR = _HOME / "DynamoDBLocal.jar"
 _PACKAGE = "amplify-dynamodb-simulator@2.9.30"
 _START_S = 30
+# It runs for a minute or two. In that time Java's second compiler takes more CPU than its code saves.
+_JAVA: Final = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 class AbsentError(Exception):
@@ -74,7 +77,7 @@ def install() -> None:
 
 def _command(port: int) -> list[str]:
     # It listens on every interface, and no option changes that. So it runs only while a test needs it.
-    java = ["java", "-Xmx512m", f"-Djava.library.path={_HOME / 'DynamoDBLocal_lib'}", "-jar", str(_JAR)]
+    java = ["java", *_JAVA, f"-Djava.library.path={_HOME / 'DynamoDBLocal_lib'}", "-jar", str(_JAR)]
     return [*java, "-inMemory", "-sharedDb", "-disableTelemetry", "-port", str(port)]
 
 

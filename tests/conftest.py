@@ -35,13 +35,21 @@ botocore.session.create_loader = cache(botocore.session.create_loader)
 ROOMS = ("unit", "models", "template", "contract", "integration", "simulation", "e2e")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Order the tests by folder. Leave out what is not in the sample of this commit."""
+    """Order the tests by folder. Leave out what is not in the sample of this commit.
+
+    Let one process run all tests on DynamoDB Local. Each process would start one of its own, and each would
+    compile the same code.
+    """
     if os.environ.get(SAMPLE):
         others = set(outside_of_sample(items, int(os.environ[SAMPLE])))
         config.hook.pytest_deselected(items=list(others))
         items[:] = [each for each in items if each not in others]
     items.sort(key=lambda item: ROOMS.index(item.path.relative_to(HERE).parts[0]))
+    for item in items:
+        if item.get_closest_marker("dynamodb_local"):
+            item.add_marker(pytest.mark.xdist_group("dynamodb_local"))
 
 
 def outside_of_sample(items: list[pytest.Item], number: int) -> Iterator[pytest.Item]:
