@@ -2,6 +2,7 @@
 PYTHON ?= python3
 PORT ?= 4700
 VENVS := .local/venvs
+UV := $(VENVS)/uv/.locked
 SAM := $(VENVS)/sam/.locked
 STACK := .venv/.locked $(VENVS)/ministack/.locked
 SITE := .venv/.locked $(VENVS)/docs/.locked .local/docs/.fetched
@@ -102,14 +103,21 @@ sbom: $(VENVS)/sbom/.locked ## write build/sbom.json: which packages go to Lambd
 clean: down ## remove all that these commands have made here
 	rm -rf .venv .local .aws-sam build dist
 
-# One environment for each lock, made anew when its lock changes.
-.venv/.locked: requirements/dev.txt
+# One environment for each lock, made anew when its lock changes. uv, which is in the lock of .venv, comes first.
+.venv/.locked: requirements/dev.txt | $(UV)
+	@requirements/install.sh $(PYTHON) $(@D) $<
+
+.local/uv.txt: requirements/dev.txt
+	@mkdir -p $(@D)
+	@sed -n '/^uv==/,/[^\]$$/p' $< >$@
+
+$(UV): .local/uv.txt
 	@requirements/install.sh $(PYTHON) $(@D) $<
 
 $(VENVS)/npm/.locked: requirements/npm/package-lock.json
 	@requirements/npm.sh $(@D) $<
 
-$(VENVS)/%/.locked: requirements/%.txt
+$(VENVS)/%/.locked: requirements/%.txt | $(UV)
 	@requirements/install.sh $(PYTHON) $(@D) $<
 
 # The tests that moto has of EventBridge Scheduler.
