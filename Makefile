@@ -33,8 +33,8 @@ up: $(STACK) ## start Sweephand here in the background, and say how to reach it
 down: .venv/.locked ## end what `make up` started
 	@$(RUN) infra.local down --port $(PORT)
 
-test: $(TESTS) ## run all tests in four processes: two begin with those on deployed local stacks
-	$(IN_VENV)/python -m pytest --numprocesses=4 --dist=loadgroup --durations=25
+test: $(TESTS) ## run all tests in five processes: two begin with those on deployed local stacks
+	$(IN_VENV)/python -m pytest --numprocesses=5 --dist=loadgroup --durations=25
 
 sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; or print the story of one, SEED=7
 	@$(RUN) tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
