@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 import urllib3
 from infra.local import processes
@@ -25,7 +24,7 @@ _JAR = _HOME / "DynamoDBLocal.jar"
 _PACKAGE = "amplify-dynamodb-simulator@2.9.30"
 _START_S = 30
 # It runs for a minute or two. In that time Java's second compiler takes more CPU than its code saves.
-_JAVA: Final = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_JAVA = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 class AbsentError(Exception):
