@@ -8,6 +8,7 @@ place.
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import count, takewhile
 from typing import NamedTuple
 
@@ -57,7 +58,8 @@ def named(timing: Timing, around: int) -> Iterator[tuple[Name, int]]:
     first = timing.start_at if timing.due_at is None else timing.due_at - 1
     plain = replace(timing, days=days, counted_at=max(first, around - NEAR_MS))
     numbers: dict[dt.date, Iterator[int]] = {}
+    stands_for = cache(plain.stands_for)  # a day may have thousands of occurrences
     for at in takewhile(lambda each: each <= around + NEAR_MS, plain.instants()):
         fires_on = plain.local_day(at)
         number = next(numbers.setdefault(fires_on, count()))
-        yield Name(plain.stands_for(fires_on), number), at
+        yield Name(stands_for(fires_on), number), at
