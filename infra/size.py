@@ -58,11 +58,10 @@ CEILINGS: Final = {
     # Windows take 730: what they are, their routes and fields, the gate, and what explains them.
     # What templates of CloudFormation declare takes 330: a function, its answers, its calls, and its fields.
     # An iCalendar text that would keep the API busy is refused before the libraries read its rules: 95.
-    # A job that cannot follow its calendar comes again alone: 25.
     # A job that cannot follow its calendar comes again alone: 25. Writes of windows are tried again: 15.
     # The deletion of a calendar is bounded: 15. Limits of calendars are listed: 20.
     # Windows take 730: what they are, their routes and fields, the gate, and what explains them.
-    "package": Size(lines=35_505, modules=336, inner_imports=34),
+    "package": Size(lines=35_670, modules=336, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -136,7 +135,6 @@ CEILINGS: Final = {
     # A day that fires more than 24 times, and a calendar that changes: 20.
     # What a dry run hides and foresees, in a module of its own, and what a check and the action do: 175.
     # Moves from EventBridge that are refused in part, that resume jobs, or whose start has passed: 135.
-    # The modules of the flow function are bounded, too: 2.
     # The modules of the flow function are bounded, too: 2. Retries that a window has held before: 10.
     # The openings that a process knows are compared with those that are computed: 50.
     # Watches of jobs with windows, in tests and in simulated worlds with an oracle: 153.
@@ -144,11 +142,9 @@ CEILINGS: Final = {
     # Resources of templates: answers 125, killed and refused requests 355, fields 95, deployed stacks 150.
     # Resources of templates: answers 125, killed and refused requests 355, fields 95, deployed stacks 150,
     # and the page with its construct of CDK 60.
-    # Costly iCalendar texts: 85.
     # Costly iCalendar texts: 85. Jobs that cannot follow, deletions, and windows at once: 75.
-    # Which Chromium shows pages, and the group of the tests on DynamoDB Local: 35, in two modules.
     # Which Chromium shows pages, and the group of the tests on DynamoDB Local: 37, in two modules.
-    "tests": Size(lines=97_070, modules=841, inner_imports=1),
+    "tests": Size(lines=97_260, modules=843, inner_imports=1),
 }
 
 
