@@ -55,12 +55,10 @@ CEILINGS: Final = {
     # A watch that looks again at what windows held takes 85.
     # EventBridge Scheduler's API takes 1,025 in 15 modules: bodies, errors, lists and groups 590, schedules
     # as jobs 325, which the client's import had before, and data alone for targets of AWS 110.
-    # Windows take 730: what they are, their routes and fields, the gate, and what explains them.
     # What templates of CloudFormation declare takes 330: a function, its answers, its calls, and its fields.
     # An iCalendar text that would keep the API busy is refused before the libraries read its rules: 95.
     # A job that cannot follow its calendar comes again alone: 25. Writes of windows are tried again: 15.
     # The deletion of a calendar is bounded: 15. Limits of calendars are listed: 20.
-    # Windows take 730: what they are, their routes and fields, the gate, and what explains them.
     "package": Size(lines=35_670, modules=336, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
@@ -139,7 +137,6 @@ CEILINGS: Final = {
     # The openings that a process knows are compared with those that are computed: 50.
     # Watches of jobs with windows, in tests and in simulated worlds with an oracle: 153.
     # EventBridge Scheduler's API, by boto3's client, moto's tests, a function and hostile bodies: 975.
-    # Resources of templates: answers 125, killed and refused requests 355, fields 95, deployed stacks 150.
     # Resources of templates: answers 125, killed and refused requests 355, fields 95, deployed stacks 150,
     # and the page with its construct of CDK 60.
     # Costly iCalendar texts: 85. Jobs that cannot follow, deletions, and windows at once: 75.
