@@ -6,9 +6,14 @@ from sweephand_client import eventbridge
 scheduler = eventbridge.client()
 scheduler.create_schedule(Name="nightly", ...)
 ```
+
+`python -m sweephand_client.eventbridge` prints the service model by which the AWS CLI calls a stack with
+AuthMode=iam.
 """
 
 import importlib
+import json
+import sys
 from typing import Any, Final
 
 from sweephand_client.http.errors import InputError
@@ -16,6 +21,9 @@ from sweephand_client.profiles import Stack, find_stack
 
 #: botocore wants a region to make a client. A stack's address says where the stack is.
 _REGION_DEFAULT: Final = "us-east-1"
+
+#: The service of API Gateway's own check of signatures.
+_SIGNED_FOR: Final = "execute-api"
 
 
 def client(stack: Stack | None = None, **options: Any) -> Any:
@@ -47,9 +55,27 @@ def client(stack: Stack | None = None, **options: Any) -> Any:
     def prove(request: Any, **_: Any) -> None:
         if is_signed:
             # API Gateway checks signatures for its own service.
-            request.context.setdefault("signing", {})["signing_name"] = "execute-api"
+            request.context.setdefault("signing", {})["signing_name"] = _SIGNED_FOR
         elif stack.key is not None:
             request.headers["Authorization"] = f"Bearer {stack.key}"
 
     made.meta.events.register("before-sign.scheduler", prove)
     return made
+
+
+def service_model() -> dict[str, Any]:
+    """The model that botocore has of EventBridge Scheduler, with the signatures that API Gateway checks.
+
+    The AWS CLI takes it by `aws configure add-model`. InputError without botocore.
+    """
+    try:
+        session: Any = importlib.import_module("botocore.session").get_session()
+    except ImportError:
+        raise InputError("The model is botocore's. Install it: pip install 'sweephand[iam]'") from None
+    model: dict[str, Any] = session.get_component("data_loader").load_service_model("scheduler", "service-2")
+    # With rules for endpoints of its own, a model has the signing name of these.
+    return {**model, "metadata": {**model["metadata"], "signingName": _SIGNED_FOR}}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(service_model()))

@@ -55,6 +55,7 @@ def test_the_recipes_do_what_they_say(pages: PageRunner) -> None:
     pings = page.inbox.wait("/health", 3)
     assert {(each.method, each.body) for each in pings} == {("GET", b"")}
     assert page.schedule.runs("ping") == []
+    assert page.bodies("/job/backup", 2) == [b'{"db":"prod"}'] * 2
 
 
 def test_a_reminder_of_an_actor_fires_at_its_period_until_its_ttl(pages: PageRunner) -> None:

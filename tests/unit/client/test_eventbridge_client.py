@@ -1,7 +1,11 @@
 """boto3's client of EventBridge Scheduler for a stack: where its calls go, and what proves the caller."""
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
@@ -21,8 +25,12 @@ class _Raw:
 
 def sent(stack: Stack | None, **options: Any) -> Any:
     """The request of a call."""
+    return request_of(eventbridge.client(stack, **options))
+
+
+def request_of(client: Any) -> Any:
+    """The request of a call by this client."""
     requests: list[Any] = []
-    client = eventbridge.client(stack, **options)
 
     def keep(request: Any, **_: Any) -> AWSResponse:
         requests.append(request)
@@ -73,3 +81,22 @@ def test_options_go_to_boto3() -> None:
     client = eventbridge.client(stack, region_name="eu-west-3", config=Config(read_timeout=7))
     assert (client.meta.region_name, client.meta.config.read_timeout) == ("eu-west-3", 7)
     assert text(sent(stack, config=Config(read_timeout=7)).headers["Authorization"]) == "Bearer k"
+
+
+def test_the_model_for_the_command_line_of_aws_has_its_calls_signed_for_api_gateway(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "sweephand_client.eventbridge"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - this interpreter
+    # `aws configure add-model` keeps a model in such a folder.
+    folder = tmp_path / "sweephand" / "2021-06-30"
+    folder.mkdir(parents=True)
+    (folder / "service-2.json").write_text(printed, encoding="utf-8")
+    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
+    make: Any = boto3.session.Session().client
+    client = make("sweephand", region_name="eu-west-1", endpoint_url=f"{URL}/v1/scheduler")
+    request = request_of(client)
+    assert request.url == f"{URL}/v1/scheduler/schedules"
+    assert "/eu-west-1/execute-api/aws4_request" in text(request.headers["Authorization"])
