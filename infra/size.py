@@ -59,7 +59,7 @@ CEILINGS: Final = {
     # An iCalendar text that would keep the API busy is refused before the libraries read its rules: 95.
     # A job that cannot follow its calendar comes again alone: 25. Writes of windows are tried again: 15.
     # The deletion of a calendar is bounded: 15. Limits of calendars are listed: 20.
-    "package": Size(lines=35_670, modules=336, inner_imports=34),
+    "package": Size(lines=35_675, modules=336, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -74,7 +74,7 @@ CEILINGS: Final = {
     # The commands and calls about windows take 100.
     # A move that goes on where a namespace is refused, and past starts, take 36. A plan that hides the values
     # of headers takes 29, and a dry run that excuses only refusals for days 20.
-    "client": Size(lines=6_000, modules=58, inner_imports=0),
+    "client": Size(lines=6_015, modules=58, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -140,7 +140,7 @@ CEILINGS: Final = {
     # and the page with its construct of CDK 60.
     # Costly iCalendar texts: 85. Jobs that cannot follow, deletions, and windows at once: 75.
     # Which Chromium shows pages, and the group of the tests on DynamoDB Local: 37, in two modules.
-    "tests": Size(lines=97_260, modules=843, inner_imports=1),
+    "tests": Size(lines=97_290, modules=843, inner_imports=1),
 }
 
 

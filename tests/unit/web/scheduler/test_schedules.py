@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from botocore.config import Config
-from tests.fakes.http_events import Client
+from tests.fakes.http_events import JOB, Client
 from tests.fakes.scheduler_calls import (
     BUS,
     FUNCTION,
@@ -174,12 +174,7 @@ def test_a_schedule_is_deleted_with_its_job(scheduler: Any, api: Client) -> None
 
 def test_a_job_that_was_not_written_as_a_schedule_is_none(scheduler: Any, api: Client) -> None:
     url = "/v1/namespaces/default/jobs/nightly"
-    assert (
-        api.send(
-            "PUT", url, {"schedule": "@every 1h"} | {"target": {"type": "http", "url": "https://a.example"}}
-        ).status
-        == 201
-    )
+    assert api.send("PUT", url, JOB).status == 201
     before = job_of(api)
     assert scheduler.list_schedules()["Schedules"] == []
     code, said = refused(scheduler.create_schedule, **schedule())
@@ -285,3 +280,22 @@ def test_bad_input_is_refused_as_aws_refuses_it_and_leaves_nothing(
     code, message = refused(scheduler.create_schedule, **wanted)
     assert (code, said in message) == ("ValidationException", True), message
     assert scheduler.list_schedules()["Schedules"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "{}", "[]", '{"schedule":1}', '{"schedule":{},"call":"","asked":"","digest":"","has_input":1}'],
+)
+def test_no_other_text_takes_the_place_of_what_was_written(api: Client, text: str) -> None:
+    answer = api.send("PUT", "/v1/namespaces/default/jobs/nightly", JOB | {"eventbridge": text})
+    assert (answer.status, answer.pointers) == (422, ["/eventbridge"])
+
+
+def test_a_job_moves_to_another_stack_as_the_schedule_that_it_is(scheduler: Any, api: Client) -> None:
+    scheduler.create_schedule(**schedule(Description="The report."))
+    job = job_of(api)
+    written = ("schedule", "target", "data", "retry", "retention", "description", "eventbridge")
+    copy = {name: job[name] for name in written}
+    assert api.send("PUT", "/v1/namespaces/other/jobs/nightly", copy).status == 201
+    found = shown(scheduler.get_schedule(Name="nightly", GroupName="other"))
+    assert found["Description"] == "The report."

@@ -60,12 +60,18 @@ def written_text(
 
 
 def written_of(definition: "Definition") -> Written | None:
-    """The schedule that a job was written as; None for another job, and for a text that is none."""
+    """The schedule that a job was written as; None for another job."""
+    return read_written(definition.written.get(FIELD, ""))
+
+
+def read_written(text: str) -> Written | None:
+    """The schedule in the value of the field; None for a text that `written_text` has not made."""
     try:
-        found = json.loads(definition.written.get(FIELD, "null"))
-        return Written(**found)
-    except (TypeError, ValueError):
+        found = Written(**json.loads(text))
+    except (TypeError, ValueError, RecursionError):
         return None
+    is_whole = isinstance(found.schedule, dict) and isinstance(found.schedule.get("Target"), dict)
+    return found if is_whole and "Arn" in found.schedule["Target"] else None
 
 
 def is_as_written(definition: "Definition", written: Written) -> bool:

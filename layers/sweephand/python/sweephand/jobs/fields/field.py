@@ -12,6 +12,7 @@ from sweephand.base import limits
 from sweephand.base.errors import BadRequestError, Violation, pointer
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.names import name_violations
+from sweephand.jobs.eventbridge.written import read_written
 from sweephand.model.definition import Payload
 from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.request import IDLE_ON_DEMAND
@@ -199,6 +200,12 @@ def is_queue(at: str, url: str, job: Judged) -> list[Violation]:
     except UrlError as error:
         return [Violation(at, str(error))]
     return job.reach.queues.violations(at, url, allow_insecure=allow_insecure)
+
+
+def is_written_as_schedule(at: str, text: str, _: Judged) -> list[Violation]:
+    """A text is one that EventBridge Scheduler's API has made."""
+    detail = "Leave it out. Only /v1/scheduler and the import of schedules write it."
+    return [] if read_written(text) is not None else [Violation(at, detail)]
 
 
 def is_name(at: str, name: str, _: Judged) -> list[Violation]:

@@ -4,7 +4,7 @@ from typing import Final, get_args
 
 from sweephand.base import limits
 from sweephand.base.instants import DAY_MS, HOUR_MS
-from sweephand.base.names import NAME_SCHEMA
+from sweephand.base.names import NAME_SCHEMA, text_schema
 from sweephand.jobs.fields.field import (
     DURATION_RULE,
     Duration,
@@ -23,6 +23,7 @@ from sweephand.jobs.fields.field import (
     has_no_colons,
     is_name,
     is_queue,
+    is_written_as_schedule,
     needs_times,
     not_with_batch,
     only_with,
@@ -297,7 +298,8 @@ FIELDS: Final = (
     Field("description", DESCRIPTION, DESCRIPTION_MEANING),
     Field(
         "eventbridge",
-        Text({"type": "string", "maxLength": limits.DEFINITION_BYTES_MAX}, limits.DEFINITION_BYTES_MAX),
+        Text(text_schema(r"^\{.*\}$", limits.DEFINITION_BYTES_MAX)),
         "What a client of EventBridge Scheduler wrote, in a form of Sweephand's own. Leave it out.",
+        (is_written_as_schedule,),
     ),
 )
