@@ -13,9 +13,10 @@ fi
 echo "installing $lock into $environment"
 "$python" -m venv --clear "$environment"
 # uv downloads and unpacks packages side by side, pip one after the other. pip installs uv itself. It installs all
-# else where uv fails: uv does not read pip's settings, such as those of another index.
-{ [ -x "$uv" ] && "$uv" pip install --quiet --python "$environment/bin/python" --no-deps --require-hashes \
-    --requirement "$lock"; } ||
+# else where uv fails: uv does not read pip's settings, such as those of another index. The certificates are those
+# of the system, as for every other program.
+{ [ -x "$uv" ] && UV_SYSTEM_CERTS=true "$uv" pip install --quiet --python "$environment/bin/python" --no-deps \
+    --require-hashes --requirement "$lock" 2>/dev/null; } ||
     "$environment/bin/python" -m pip install --quiet --quiet --disable-pip-version-check --no-compile --no-deps \
         --require-hashes --requirement "$lock"
 cp "$lock" "$environment/.locked"
