@@ -8,7 +8,8 @@ STACK := .venv/.locked $(VENVS)/ministack/.locked
 SITE := .venv/.locked $(VENVS)/docs/.locked .local/docs/.fetched
 # Where npm is, the tests compile the generated client in TypeScript.
 NPM := $(if $(shell command -v npm),$(VENVS)/npm/.locked)
-TESTS := $(STACK) $(SAM) $(addprefix $(VENVS)/,schemathesis/.locked sbom/.locked generators/.locked) $(NPM) .local/moto-tests/.fetched
+FOREIGN := .local/moto-tests/.fetched .local/ministack-tests/.fetched
+TESTS := $(STACK) $(SAM) $(addprefix $(VENVS)/,schemathesis/.locked sbom/.locked generators/.locked) $(NPM) $(FOREIGN)
 SOURCES := layers/sweephand/python/sweephand client/sweephand_client client/sweephand_deploy client/sweephand_engine functions infra tests
 IN_VENV := .venv/bin
 RUN := PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m
@@ -120,9 +121,12 @@ $(VENVS)/npm/.locked: requirements/npm/package-lock.json
 $(VENVS)/%/.locked: requirements/%.txt | $(UV)
 	@requirements/install.sh $(PYTHON) $(@D) $<
 
-# The tests that moto has of EventBridge Scheduler.
+# The tests that moto and ministack have of EventBridge Scheduler.
 .local/moto-tests/.fetched: requirements/dev.txt .venv/.locked
-	@requirements/moto-tests.sh $(@D) $<
+	@requirements/foreign-tests.sh $(@D) $< moto 'tests/test_scheduler/*'
+
+.local/ministack-tests/.fetched: requirements/ministack.txt .venv/.locked
+	@requirements/foreign-tests.sh $(@D) $< ministack tests/test_scheduler.py
 
 # What the site takes from npm.
 .local/docs/.fetched: requirements/docs.json

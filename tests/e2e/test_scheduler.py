@@ -1,4 +1,4 @@
-"""A stack answers EventBridge Scheduler's own clients."""
+"""A stack passes the tests of EventBridge Scheduler that others have."""
 
 import os
 import re
@@ -7,35 +7,28 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from infra.local.client import Client
-from infra.local.places import ROOT
-from tests.e2e.moto_scheduler import REFUSED, copy_of_the_tests
+from tests.e2e.foreign_scheduler import SUITES, Suite, copy_of
 
 from sweephand_client import eventbridge
 from sweephand_client.profiles import Stack
 
 
-def test_motos_tests_of_eventbridge_scheduler_pass(client: Client, tmp_path: Path) -> None:
+@pytest.mark.parametrize("suite", SUITES, ids=lambda each: each.name)
+def test_a_suite_of_eventbridge_scheduler_passes(client: Client, tmp_path: Path, suite: Suite) -> None:
     scheduler: Any = eventbridge.client(Stack(client.api_url, "the test", key=client.api_key))
     arn = scheduler.get_schedule_group(Name="default")["Arn"]
-    copy_of_the_tests(ROOT / ".local" / "moto-tests", tmp_path, arn)
-    run = subprocess.run(  # noqa: S603 - this interpreter, and moto's tests
+    copy_of(suite, tmp_path / "foreign_tests", arn)
+    run = subprocess.run(  # noqa: S603 - this interpreter, and tests from locked releases
         [
-            *(sys.executable, "-m", "pytest", "-q", "-rA", "-p", "tests.e2e.moto_scheduler"),
-            *(
-                "-p",
-                "no:cacheprovider",
-                "--rootdir",
-                str(tmp_path),
-                "-c",
-                os.devnull,
-                str(tmp_path / "motos_tests"),
-            ),
+            *(sys.executable, "-m", "pytest", "-q", "-rA", "-p", "tests.e2e.foreign_scheduler"),
+            *("-p", "no:cacheprovider", "--rootdir", str(tmp_path), "-c", os.devnull, "foreign_tests"),
         ],
         env=os.environ
         | {
-            "MOTO_STACK_URL": client.api_url,
-            "MOTO_STACK_KEY": client.api_key or "",
+            "ASKED_URL": client.api_url,
+            "ASKED_KEY": client.api_key or "",
             "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
         },
         cwd=tmp_path,
@@ -45,5 +38,5 @@ def test_motos_tests_of_eventbridge_scheduler_pass(client: Client, tmp_path: Pat
     )
     outcomes = re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", run.stdout, re.MULTILINE)
     failed = {name for outcome, name in outcomes if outcome != "PASSED"}
-    assert failed == set(REFUSED), run.stdout[-6_000:]
-    assert len(outcomes) == 25, run.stdout[-6_000:]
+    assert failed == suite.refused.keys(), run.stdout[-6_000:]
+    assert len(outcomes) == suite.count, run.stdout[-6_000:]

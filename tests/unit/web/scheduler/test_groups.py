@@ -71,7 +71,7 @@ def test_the_default_group_can_have_tags_and_cannot_be_deleted(scheduler: Any) -
     scheduler.tag_resource(ResourceArn=arn, Tags=TAGS)
     assert scheduler.list_tags_for_resource(ResourceArn=arn)["Tags"] == TAGS
     assert groups(scheduler) == ["default"]
-    assert refused(scheduler.delete_schedule_group, Name="default")[0] == "ConflictException"
+    assert refused(scheduler.delete_schedule_group, Name="default")[0] == "ValidationException"
 
 
 def test_a_gateway_may_leave_the_path_of_tags_encoded(scheduler: Any, api: Client) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
+from sweephand.base.errors import ConflictError, InvalidError, NotFoundError, UnavailableError, Violation
 from sweephand.base.instants import Instant
 from sweephand.model.page import Page
 from sweephand.model.schedule_group import DEFAULT_GROUP, ScheduleGroup
@@ -67,9 +67,9 @@ class ScheduleGroups:
         )
 
     def begin_deletion(self, name: str) -> ScheduleGroup:
-        """Let a group take no more schedules. Raises NotFoundError, and ConflictError for `default`."""
+        """Let a group take no more schedules. Raises NotFoundError, and InvalidError for `default`."""
         if name == DEFAULT_GROUP:
-            raise ConflictError("The schedule group default cannot be deleted.")
+            raise InvalidError([Violation("/Name", "The schedule group default cannot be deleted.")])
         return self._change(name, lambda group, now: group._replace(is_deleting=True, updated_at=now))
 
     def end_deletion(self, group: ScheduleGroup) -> None:
