@@ -23,12 +23,12 @@ class Suite(NamedTuple):
     """The tests of one project.
 
     `replaced` are texts of them and what stands in their place. `ends` begins what looks into the project
-    itself. `count` is the number of cases, and `refused` the tests that cannot pass, each with its reason.
+    itself. `cases` is their number, and `refused` the tests that cannot pass, each with its reason.
     """
 
     name: str
     replaced: Mapping[str, str]
-    count: int
+    cases: int
     refused: Mapping[str, str]
     ends: str = r"\Z"
 

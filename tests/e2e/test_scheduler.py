@@ -39,4 +39,4 @@ def test_a_suite_of_eventbridge_scheduler_passes(client: Client, tmp_path: Path,
     outcomes = re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", run.stdout, re.MULTILINE)
     failed = {name for outcome, name in outcomes if outcome != "PASSED"}
     assert failed == suite.refused.keys(), run.stdout[-6_000:]
-    assert len(outcomes) == suite.count, run.stdout[-6_000:]
+    assert len(outcomes) == suite.cases, run.stdout[-6_000:]
