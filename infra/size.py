@@ -74,7 +74,9 @@ CEILINGS: Final = {
     # The commands and calls about windows take 100.
     # A move that goes on where a namespace is refused, and past starts, take 36. A plan that hides the values
     # of headers takes 29, and a dry run that excuses only refusals for days 20.
-    "client": Size(lines=6_015, modules=58, inner_imports=0),
+    # Settings, policies and windows in a file of jobs take 255, in modules of their own with calendars: what
+    # they are, the steps of an apply, and its dry run.
+    "client": Size(lines=6_375, modules=61, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -95,7 +97,8 @@ CEILINGS: Final = {
     # Prices, quotas and the models of SQS and Lambda take 640 lines, once in `infra`.
     # A rehearsal takes 1,280: it plays what the package decides, finds what is worth telling, and tells it.
     # It checks a file alone, too: 5. By no calendar that the file lacks: 25.
-    "engine": Size(lines=4_650, modules=48, inner_imports=1),
+    # It checks a file alone, too: 5. By no calendar that the file lacks: 25. With its settings: 15.
+    "engine": Size(lines=4_664, modules=48, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
@@ -140,6 +143,7 @@ CEILINGS: Final = {
     # and the page with its construct of CDK 60.
     # Costly iCalendar texts: 85. Jobs that cannot follow, deletions, and windows at once: 75.
     # Which Chromium shows pages, and the group of the tests on DynamoDB Local: 37, in two modules.
+    # What stands beside the jobs of a file: 215.
     "tests": Size(lines=97_310, modules=843, inner_imports=1),
 }
 

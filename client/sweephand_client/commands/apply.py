@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import cached_property
 from typing import Annotated, Any
 
 import typer
@@ -12,16 +10,18 @@ from sweephand_client.commands.inputs import jobs_of, read_text
 from sweephand_client.commands.output import Output
 from sweephand_client.commands.session import DIFFERS, Session, exit_for, problem_value
 from sweephand_client.http import exact_json
-from sweephand_client.http.errors import FieldError, InputError, Problem
-from sweephand_client.tasks.apply import Done, FieldChange, Step, carry_out, plan, refusals
-from sweephand_client.tasks.exact_yaml import Places
-from sweephand_client.tasks.jobs_file import JobsFile, jobs_schema, read_jobs_file
+from sweephand_client.http.errors import InputError, Problem
+from sweephand_client.tasks.apply import carry_out, plan
+from sweephand_client.tasks.dry_run import refusals
+from sweephand_client.tasks.job_fields import FieldChange
+from sweephand_client.tasks.jobs_file import jobs_schema, read_jobs_file
+from sweephand_client.tasks.steps import Done, Lines, Step, is_blocked
 
 _MARKS = {"create": "+", "change": "~", "delete": "-", "same": "="}
 _DID = {"create": "created", "change": "changed", "delete": "deleted", "same": "kept"}
 
-#: The fields of a job whose headers can hold secrets, and what a plan shows of such a header.
-_TARGETS = ("target", "onComplete", "onAlert")
+#: The fields whose headers can hold secrets, and what a plan shows of such a header.
+_TARGETS = ("target", "onComplete", "onAlert", "defaultTarget")
 _HIDDEN = "(hidden)"
 _HIDDEN_CHANGE = "(hidden, changed)"
 
@@ -57,14 +57,16 @@ def apply(
         raise InputError("Say which jobs: --file FILE, or --from MODULE:NAME.")
     text = jobs_of(str(source)) if file is None else read_text(file)
     declared = read_jobs_file(text)
-    lines = None if file is None else _Lines(text, declared)
+    lines = None if file is None else Lines(text, declared)
     session.take_namespace(declared.namespace)
     output, namespace = session.output, session.namespace
     with output.progress("comparing", len(declared.jobs)) as bar:
         steps = plan(session.client, namespace, declared, prunes=prune, seen=bar.step)
-    if dry_run:
+    if dry_run or is_blocked(steps):
         refused = refusals(session.client, namespace, steps, reason=reason)
         _show_plan(output, steps, refused, lines)
+        if not dry_run and not output.as_json:
+            output.note("Nothing was written.")
         exit_for(each.problem for each in refused)
         if exit_code and any(each.is_change for each in steps):
             raise typer.Exit(DIFFERS)
@@ -93,29 +95,7 @@ def schema(session: Session) -> None:
     session.output.json(jobs_schema(session.client.description()))
 
 
-class _Lines:
-    """The lines of a file's jobs, for people who have to mend them."""
-
-    def __init__(self, text: str, declared: JobsFile) -> None:
-        self._text = text
-        self._numbers = {each.name: number for number, each in enumerate(declared.jobs)}
-
-    @cached_property
-    def _places(self) -> Places:
-        return Places(self._text)
-
-    def added_to(self, done: Done) -> Done:
-        """The same with the line beside the pointer of each field that was refused."""
-        if done.problem is None or done.step.declared is None:
-            return done
-        number = self._numbers[done.step.name]
-        errors = tuple(
-            FieldError(self._places.of_job(number, each.pointer), each.detail) for each in done.problem.errors
-        )
-        return replace(done, problem=replace(done.problem, errors=errors))
-
-
-def _show_plan(output: Output, steps: list[Step], refused: list[Done], lines: _Lines | None) -> None:
+def _show_plan(output: Output, steps: list[Step], refused: list[Done], lines: Lines | None) -> None:
     problems = {each.step.what: each.problem for each in refused}
     if output.as_json:
         output.json(
@@ -179,7 +159,7 @@ def _headers(target: Any) -> Any:
     return target.get("headers") if isinstance(target, Mapping) else None
 
 
-def _show_done(output: Output, done: Done, lines: _Lines | None) -> None:
+def _show_done(output: Output, done: Done, lines: Lines | None) -> None:
     done = done if lines is None else lines.added_to(done)
     if done.problem is None:
         output.text(f"{done.step.what} {_verb(done.step)}")
@@ -197,16 +177,16 @@ def _step_value(step: Step, problem: Problem | None) -> dict[str, Any]:
     shown = map(_without_secrets, step.fields)
     fields = [{"name": each.name, "before": each.before, "after": each.after} for each in shown]
     value = {"name": step.name, "kind": step.kind, "pausing": step.pausing, "fields": fields}
-    return value | _calendar_value(step) | _problem_value(problem)
+    return value | _resource_value(step) | _problem_value(problem)
 
 
 def _done_value(done: Done) -> dict[str, Any]:
     value: dict[str, Any] = {"name": done.step.name, "did": "refused" if done.problem else _verb(done.step)}
-    return value | _calendar_value(done.step) | _problem_value(done.problem)
+    return value | _resource_value(done.step) | _problem_value(done.problem)
 
 
-def _calendar_value(step: Step) -> dict[str, Any]:
-    return {} if step.calendar is None else {"calendar": True}
+def _resource_value(step: Step) -> dict[str, Any]:
+    return {} if step.resource is None else {step.resource.kind: True}
 
 
 def _problem_value(problem: Problem | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from sweephand_client.http.errors import (
     UnreachableError,
 )
 from sweephand_client.profiles import Stack, find_stack
-from sweephand_client.tasks.apply import HELD_BACK
+from sweephand_client.tasks.steps import HELD_BACK
 
 #: The exit codes. 1 is what a command found, not an error.
 DIFFERS: Final = 1

@@ -5,24 +5,23 @@ A file says by labels or a prefix which jobs it owns. A file of the last state w
 two people would delete each other's jobs.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, Final, Literal, cast
+from typing import Any, Final
 
 from sweephand_client.api.client import Client
-from sweephand_client.http.errors import InputError, InvalidError, NotFoundError, Problem
-from sweephand_client.openapi.calendars import CalendarRequest
+from sweephand_client.http.errors import InputError, NotFoundError
 from sweephand_client.openapi.job_answers import WholeJobResponse
-from sweephand_client.openapi.requests import CatchUpMode, JobRequest
-from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
+from sweephand_client.openapi.requests import CatchUpMode
+from sweephand_client.tasks.job_fields import FieldChange, changed_fields, stored_form, written_fields
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
+from sweephand_client.tasks.resources import RESOURCES, Resource
+from sweephand_client.tasks.steps import HELD, Done, Kind, Pausing, Step
 from sweephand_client.tasks.writing import (
-    Write,
     attempt,
-    check_jobs,
     create_paused,
     is_incomplete,
     remove_incomplete,
@@ -30,69 +29,8 @@ from sweephand_client.tasks.writing import (
     write_jobs,
 )
 
-Kind = Literal["create", "change", "same", "delete"]
-Pausing = Literal["pause", "resume"]
-
 #: How many jobs are read or deleted at the same time.
 _AT_ONCE: Final = 8
-
-#: Until when a calendar knows its days.
-_KNOWN: Final = "knownUntil"
-
-#: The fields that are refused because of the days of a calendar, or because there is no calendar.
-_OF_DAYS: Final = ({"/calendar/name"}, {"/calendar"}, {"/ttl"})
-
-#: The kind of the problem of a job that was not deleted because another one was refused.
-HELD_BACK: Final = "held-back"
-_HELD: Final = Problem(409, "", "It was not deleted, because another job was refused.", kind=HELD_BACK)
-
-
-@dataclass(frozen=True, slots=True)
-class FieldChange:
-    """A field before and after. A side that does not have the field is None."""
-
-    name: str
-    before: Any
-    after: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What becomes of one job. `declared` is None if the job is deleted; `rev` is the one that was read.
-
-    With `calendar`, the step writes the calendar of that name instead.
-
-    `incomplete` is the revision of a job that an interrupted creation left. It is removed first.
-    `updated_at` is when the job that was read got its definition.
-    """
-
-    kind: Kind
-    name: str
-    declared: DeclaredJob | None = None
-    fields: tuple[FieldChange, ...] = ()
-    pausing: Pausing | None = None
-    rev: str | None = None
-    incomplete: str | None = None
-    updated_at: str | None = None
-    calendar: CalendarRequest | None = None
-
-    @property
-    def what(self) -> str:
-        """The job or the calendar, for people."""
-        return self.name if self.calendar is None else f"calendar {self.name}"
-
-    @property
-    def is_change(self) -> bool:
-        """Whether the step changes anything."""
-        return self.kind != "same" or self.pausing is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A step that was carried out, or the problem that prevented it."""
-
-    step: Step
-    problem: Problem | None = None
 
 
 def plan(
@@ -103,14 +41,25 @@ def plan(
     prunes: bool = False,
     seen: Callable[[], None] = lambda: None,
 ) -> list[Step]:
-    """The steps that make the namespace what the file declares: calendars and then jobs, each by name.
+    """The steps that make the namespace what the file declares: resources and then jobs, each by name.
 
     `seen` is called for each job read. With `prunes`, each job is deleted that the file owns and does not
-    declare. Raises InputError if the file does not mark what it owns, and for a calendar that is wrong.
+    declare, and each resource for which it has null. A resource that the stack would refuse has its problem
+    in its step. Raises InputError if the file does not mark what it owns.
     """
     if prunes and not file.owns:
         raise InputError("To prune, the file must mark what it owns. Give it labels: or prefix: at the top.")
-    default_retry = client.namespaces.get(namespace).get("defaultRetry")
+    resources = [
+        found
+        for each in RESOURCES
+        for name, body in sorted(file.resources.get(each.field, {}).items())
+        if (found := _resource_step(client, namespace, each, name, body, prunes=prunes)) is not None
+    ]
+    settings: Mapping[str, Any] = client.namespaces.get(namespace)
+    for each in resources:
+        if each.resource is not None and each.resource.kind == "settings" and not each.problem:
+            settings = each.body or settings
+    default_retry = settings.get("defaultRetry")
 
     def step(declared: DeclaredJob) -> Step:
         stored = _stored(client, namespace, declared.name)
@@ -123,30 +72,30 @@ def plan(
         kept = {each.name for each in file.jobs}
         owned = client.jobs.list(namespace, prefix=file.prefix, labels=file.labels)
         steps += [Step("delete", each["name"], rev=each["rev"]) for each in owned if each["name"] not in kept]
-    calendars = [_calendar(client, namespace, *each) for each in sorted(file.calendars.items())]
-    return calendars + sorted(steps, key=lambda each: each.name)
+    return resources + sorted(steps, key=lambda each: each.name)
 
 
-def _calendar(client: Client, namespace: str, name: str, declared: CalendarRequest) -> Step:
-    """The step of a calendar. A newer stack may know other holidays, so its days are compared too."""
-    try:
-        preview = client.calendars.preview(namespace, name, declared)
-    except InvalidError as error:
-        raise InputError(f"The calendar {name} cannot be used. {error.problem}") from None
-    wanted = {field: each for field, each in declared.items() if each is not None}
-    try:
-        stored: Mapping[str, Any] = client.calendars.get(namespace, name)
-    except NotFoundError:
-        fields = tuple(FieldChange(field, None, each) for field, each in sorted(wanted.items()))
-        return Step("create", name, fields=fields, calendar=declared)
-    before = {field: stored[field] for field in (*CalendarRequest.__annotations__, _KNOWN) if field in stored}
-    after = wanted | ({_KNOWN: preview[_KNOWN]} if _KNOWN in preview else {})
-    fields = tuple(
-        FieldChange(field, before.get(field), after.get(field)) for field in differing_fields(before, after)
-    )
-    if preview["changes"]:
-        fields += (FieldChange("days", None, preview["changes"]),)
-    return Step("change" if fields else "same", name, fields=fields, calendar=declared)
+def _resource_step(
+    client: Client,
+    namespace: str,
+    resource: Resource,
+    name: str,
+    body: Mapping[str, Any] | None,
+    *,
+    prunes: bool,
+) -> Step | None:
+    """The step of a resource; None if it is to be deleted, and there is none or nothing is pruned."""
+    stored = resource.read(client, namespace, name)
+    rev = None if stored is None else stored["rev"]
+    if body is None:
+        return Step("delete", name, rev=rev, resource=resource) if prunes and stored is not None else None
+    fields = resource.changes(stored, body, {})
+    problem = None
+    if fields or resource.kind == "calendar":
+        problem, preview = resource.judge(client, namespace, name, body)
+        fields = resource.changes(stored, body, preview)
+    kind: Kind = "create" if stored is None else "change" if fields or problem else "same"
+    return Step(kind, name, fields=fields, rev=rev, resource=resource, body=body, problem=problem)
 
 
 def carry_out(
@@ -159,26 +108,27 @@ def carry_out(
 ) -> Iterator[Done]:
     """Carry out the steps, and tell of each that changes something when it is over.
 
-    Calendars are written first, since jobs may name them. Jobs are paused before they are written, and
-    resumed afterwards. Jobs are deleted last, and only if nothing was refused: a file that is wrong must not
-    delete. A job that was changed since it was read is not deleted. A refused step does not stop the others.
+    Resources are written first, since jobs may name them. Jobs are paused before they are written, and
+    resumed afterwards. Jobs are deleted last, and then resources, the last one first. Nothing is deleted if
+    something was refused: a file that is wrong must not delete. Neither is what was changed since it was
+    read. A refused step does not stop the others.
     `reason` says why, in the jobs' changes. `catchup` is that of Jobs.resume().
     """
     steps = [each for each in steps if each.is_change]
     refused = False
-    first, deletions = (
-        [each for each in steps if each.kind != "delete" and each.calendar is None],
-        [each for each in steps if each.kind == "delete"],
-    )
+    writes = [each for each in steps if each.kind != "delete" and each.problem is None]
+    jobs = [each for each in writes if each.resource is None]
     for done in chain(
-        _calendars(client, namespace, steps),
-        _one_by_one(client, namespace, first, reason, catchup),
-        _in_bulk(client, namespace, first, reason),
+        (Done(each, each.problem) for each in steps if each.problem is not None),
+        _resources(client, namespace, (each for each in writes if each.resource is not None)),
+        _one_by_one(client, namespace, jobs, reason, catchup),
+        _in_bulk(client, namespace, jobs, reason),
     ):
         refused |= done.problem is not None
         yield done
+    deletions = [each for each in steps if each.kind == "delete" and each.problem is None]
     if refused:
-        yield from (Done(each, _HELD) for each in deletions)
+        yield from (Done(each, HELD) for each in deletions)
         return
 
     def delete(step: Step) -> Done:
@@ -188,72 +138,22 @@ def carry_out(
         )
 
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        yield from threads.map(delete, deletions)
+        yield from threads.map(delete, (each for each in deletions if each.resource is None))
+    yield from _resources(
+        client, namespace, reversed([each for each in deletions if each.resource is not None])
+    )
 
 
-def _calendars(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
-    """The steps that write a calendar."""
+def _resources(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
+    """The steps about resources, one after the other."""
     for step in steps:
-        if step.calendar is not None:
-            put = partial(client.calendars.put, namespace, step.name, step.calendar)
-            yield Done(step, attempt(put))
-
-
-def refusals(
-    client: Client, namespace: str, steps: Iterable[Step], *, reason: str | None = None
-) -> list[Done]:
-    """The steps that carry_out() would not do. The stack is asked about each write, and writes nothing.
-
-    A job whose calendar would be written first is not judged by the days of that calendar.
-    """
-    steps = list(steps)
-    calendars = {each.name for each in steps if each.calendar is not None and each.is_change}
-    wanted = [each for each in steps if each.kind in ("create", "change") and each.calendar is None]
-    problems = list(check_jobs(client, namespace, list(map(_write, wanted)), reason=reason))
-    pairs = enumerate(zip(wanted, problems, strict=True))
-    waiting = [at for at, (step, problem) in pairs if problem and _is_of_days(step, problem, calendars)]
-    again = check_jobs(client, namespace, [_without_calendar(_write(wanted[at])) for at in waiting])
-    for at, problem in zip(waiting, again, strict=True):
-        problems[at] = problem or _unmovable(client, namespace, wanted[at])
-    refused = [Done(*each) for each in zip(wanted, problems, strict=True) if each[1] is not None]
-    held = [each for each in steps if each.kind == "delete"] if refused else []
-    return refused + [Done(each, _HELD) for each in held]
-
-
-def _is_of_days(step: Step, problem: Problem, calendars: Collection[str]) -> bool:
-    """Whether a job may be refused only because one of these calendars is not written yet."""
-    written = _write(step).definition
-    used: Any = written.get("calendar")
-    if not isinstance(used, Mapping) or used.get("name") not in calendars:
-        return False
-    # A job without times cannot have a calendar.
-    is_timed = written.get("schedule") is not None or written.get("dueTime") is not None
-    return is_timed and {each.pointer for each in problem.errors} in _OF_DAYS
-
-
-def _unmovable(client: Client, namespace: str, step: Step) -> Problem | None:
-    """The problem of a job whose schedule cannot move to other days, whatever days its calendar has."""
-    written: Any = _write(step).definition
-    if written["calendar"].get("otherwise") in (None, "skip"):
-        return None
-    asked: Any = {name: written.get(name) for name in ("schedule", "timezone", "calendar")}
-    asked |= {"namespace": namespace, "limit": 1}
-    try:
-        client.preview(asked)
-    except InvalidError as error:
-        found = tuple(each for each in error.problem.errors if each.pointer == "/calendar/otherwise")
-        return replace(error.problem, errors=found) if found else None
-    return None
-
-
-def _without_calendar(write: Write) -> Write:
-    fields = {name: each for name, each in write.definition.items() if name != "calendar"}
-    return replace(write, definition=cast("JobRequest", fields))
-
-
-def _write(step: Step) -> Write:
-    assert step.declared is not None, "only a declared job is written"
-    return Write(step.name, step.declared.definition, step.rev)
+        resource = step.resource
+        assert resource is not None, "a job has steps of its own"
+        if step.body is None:
+            write = partial(resource.delete, client, namespace, step.name, step.rev)
+        else:
+            write = partial(resource.put, client, namespace, step.name, step.body)
+        yield Done(step, attempt(write))
 
 
 def _one_by_one(
@@ -286,7 +186,7 @@ def _write_and_pause(
         client.jobs.pause(namespace, step.name, reason=reason)
     if step.kind == "change":
         # A pause leaves the revision. So the write fails if the job was changed since it was read.
-        write_job(client, namespace, _write(step), reason=write_reason)
+        write_job(client, namespace, step.write, reason=write_reason)
     if step.pausing == "resume":
         client.jobs.resume(namespace, step.name, catchup=catchup)
 
@@ -297,7 +197,7 @@ def _in_bulk(client: Client, namespace: str, steps: Iterable[Step], reason: str 
     for step in steps:
         if step.incomplete is not None:
             remove_incomplete(client, namespace, step.name, step.incomplete)
-    problems = write_jobs(client, namespace, list(map(_write, steps)), reason=reason)
+    problems = write_jobs(client, namespace, [each.write for each in steps], reason=reason)
     for step, problem in zip(steps, problems, strict=True):
         yield Done(step, problem)
 
@@ -313,6 +213,9 @@ def _step(
     declared: DeclaredJob, stored: WholeJobResponse | None, default_retry: Mapping[str, Any] | None
 ) -> Step:
     after = stored_form(declared.definition, default_retry)
+    if "retry" in after:
+        # A process of the stack may know another default for a minute. So the job is written with this one.
+        declared = replace(declared, definition={**declared.definition, "retry": after["retry"]})
     is_paused = stored is not None and stored["state"] == "paused" and not is_incomplete(stored)
     pausing: Pausing | None = None
     if declared.paused not in (None, False) and not is_paused:
@@ -321,12 +224,10 @@ def _step(
         pausing = "resume"
     if stored is None or is_incomplete(stored):
         incomplete = None if stored is None else stored["rev"]
-        fields = tuple(FieldChange(name, None, value) for name, value in sorted(after.items()))
-        return Step("create", declared.name, declared, fields, pausing, incomplete=incomplete)
+        created = tuple(FieldChange(name, None, value) for name, value in sorted(after.items()))
+        return Step("create", declared.name, declared, created, pausing, incomplete=incomplete)
     before = written_fields(stored)
-    fields = tuple(
-        FieldChange(name, before.get(name), after.get(name)) for name in differing_fields(before, after)
-    )
+    fields = changed_fields(before, after)
     kind: Kind = "change" if fields else "same"
     updated_at = stored["updatedAt"]
     return Step(kind, declared.name, declared, fields, pausing, stored["rev"], updated_at=updated_at)

@@ -1,6 +1,7 @@
 """Which fields of a job its caller wrote, and when two definitions are the same."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, get_type_hints
 
 from sweephand_client.http import exact_json
@@ -14,6 +15,15 @@ SET_BY_SWEEPHAND: Final = get_type_hints(WholeJobResponse).keys() - get_type_hin
 _KNOWN_OBJECTS: Final = ("target", "onComplete", "onAlert", "retry", "dst", "catchup", "batch", "calendar")
 
 _DEFAULT_TARGET: Final = {"type": "default"}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A field before and after. A side that does not have the field is None."""
+
+    name: str
+    before: Any
+    after: Any
 
 
 def written_fields(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,7 +43,7 @@ def stored_form(definition: Mapping[str, Any], default_retry: Mapping[str, Any] 
     for name, value in definition.items():
         if value is None and name != "data":
             continue
-        found[name] = _without_nulls(value) if name in _KNOWN_OBJECTS else value
+        found[name] = without_nulls(value) if name in _KNOWN_OBJECTS else value
     return found
 
 
@@ -45,6 +55,13 @@ def differing_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
     return sorted(name for name in before.keys() | after.keys() if not _equals(name, before, after))
 
 
+def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[FieldChange, ...]:
+    """What differing_fields() names, with the values of both."""
+    return tuple(
+        FieldChange(name, before.get(name), after.get(name)) for name in differing_fields(before, after)
+    )
+
+
 def _equals(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     if (name in before) != (name in after):
         return False
@@ -53,7 +70,8 @@ def _equals(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> b
     return bool(before[name] == after[name])
 
 
-def _without_nulls(value: Any) -> Any:
+def without_nulls(value: Any) -> Any:
+    """An object without its fields of null; any other value as it is."""
     if not isinstance(value, Mapping):
         return value
     return {name: inner for name, inner in value.items() if inner is not None}

@@ -1,16 +1,16 @@
 """Reads and writes files of jobs, which `apply` takes: YAML 1.2, and so JSON too."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import NoneType
 from typing import Any, Final, NamedTuple, cast
 
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
-from sweephand_client.openapi.calendars import CalendarRequest
 from sweephand_client.openapi.requests import JobRequest
 from sweephand_client.tasks.exact_yaml import VALUES_MAX, Places, parsed, printable, yaml_text
+from sweephand_client.tasks.resources import RESOURCES, Resource
 
 
 class _Own(NamedTuple):
@@ -44,11 +44,16 @@ _OF_FILE: Final = {
         "give an object with fields of jobs",
         "Fields of each job that does not have them.",
     ),
-    "calendars": _Own(
-        ("object", "null"),
-        "give an object with a calendar at each name",
-        "Calendars by their names, with the fields of the API. They are written before the jobs.",
-    ),
+    **{
+        each.field: _Own(
+            ("object", "null"),
+            f"give an object with a {each.kind} at each name"
+            if each.has_names
+            else f"give an object with the {each.kind}",
+            f"{each.meaning} They are written before the jobs.",
+        )
+        for each in RESOURCES
+    },
     "jobs": _Own(("array",), "give a list", "The jobs, each with its name and the fields of the API."),
 }
 _PAUSED: Final = _Own(
@@ -56,6 +61,9 @@ _PAUSED: Final = _Own(
     "give a reason, true or false",
     "A reason or true pauses the job, and false resumes it. Without it a paused job stays paused.",
 )
+
+
+_TOO_LARGE: Final = f"give at most {VALUES_MAX} values; what an alias names counts each time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +82,25 @@ class DeclaredJob:
 class JobsFile:
     """What a file declares. `labels` and `prefix` mark the jobs that the file owns.
 
-    Every job of the file has these labels, and its name begins with the prefix. The file owns no calendar.
+    Every job of the file has these labels, and its name begins with the prefix. `resources` has the bodies of
+    each field of RESOURCES by their names. None in the place of a body is one to delete.
     """
 
     jobs: tuple[DeclaredJob, ...]
     namespace: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     prefix: str = ""
-    calendars: Mapping[str, CalendarRequest] = field(default_factory=dict)
+    resources: Mapping[str, Mapping[str, Mapping[str, Any] | None]] = field(default_factory=dict)
 
     @property
     def owns(self) -> bool:
         """Whether the file marks what it owns."""
         return bool(self.labels or self.prefix)
+
+    def bodies(self, field: str) -> dict[str, Mapping[str, Any]]:
+        """The resources that the file declares in that field, by name."""
+        found = self.resources.get(field, {})
+        return {name: body for name, body in found.items() if body is not None}
 
 
 def read_jobs_file(text: str) -> JobsFile:
@@ -103,13 +117,9 @@ def read_jobs_file(text: str) -> JobsFile:
     labels, defaults = value.get("labels") or {}, value.get("defaults") or {}
     if isinstance(labels, dict) and not all(isinstance(each, str) for each in labels.values()):
         wrong.append(f"/labels: {_OF_FILE['labels'].rule}")
-    calendars = value.get("calendars") or {}
-    if isinstance(calendars, dict):
-        wrong += [
-            f"/calendars/{name}: give an object with the fields of a calendar"
-            for name, each in calendars.items()
-            if not isinstance(each, dict)
-        ]
+    resources = {each.field: _bodies(each, value.get(each.field)) for each in RESOURCES}
+    for resource in RESOURCES:
+        wrong += _wrong_bodies(resource, resources[resource.field])
     if isinstance(defaults, dict) and "name" in defaults:
         wrong.append("/defaults/name: give each job a name of its own")
     if not wrong:
@@ -122,7 +132,24 @@ def read_jobs_file(text: str) -> JobsFile:
             f"  {places.of(pointer)}: {why}" for pointer, _, why in (each.partition(": ") for each in wrong)
         )
         raise InputError("The file cannot be used:\n" + "\n".join(said))
-    return JobsFile(jobs, namespace, labels, prefix, calendars)
+    used = {name: each for name, each in resources.items() if each}
+    return JobsFile(jobs, namespace, labels, prefix, used)
+
+
+def _bodies(resource: Resource, value: Any) -> dict[str, Any]:
+    """The bodies of one field of the file by their names; empty if its type is wrong."""
+    if not isinstance(value, dict):
+        return {}
+    return value if resource.has_names else {"": value}
+
+
+def _wrong_bodies(resource: Resource, bodies: Mapping[str, Any]) -> Iterator[str]:
+    for name, body in bodies.items():
+        at = resource.pointer(name)
+        if body is not None and not isinstance(body, dict):
+            yield f"{at}: give an object with the fields of a {resource.kind}"
+        elif _is_too_large(body):
+            yield f"{at}: {_TOO_LARGE}"
 
 
 class _JobReader:
@@ -141,8 +168,7 @@ class _JobReader:
             return DeclaredJob("", {})
         fields = {**self._defaults, **value}
         if _is_too_large(fields):
-            said = f"give at most {VALUES_MAX} values; what an alias names counts each time"
-            self.wrong.append(f"/jobs/{at}: {said}")
+            self.wrong.append(f"/jobs/{at}: {_TOO_LARGE}")
             return DeclaredJob("", {})
         name, paused = fields.pop("name", None), fields.pop("paused", None)
         if not isinstance(name, str):
@@ -191,7 +217,12 @@ def jobs_schema(document: Mapping[str, Any]) -> dict[str, Any]:
         "description": _OF_FILE["defaults"].meaning,
         "anyOf": [with_paused("JobRequest"), {"type": "null"}],
     }
-    fields["calendars"]["additionalProperties"] = {"$ref": "#/components/schemas/CalendarRequest"}
+    for each in RESOURCES:
+        body = {"anyOf": [{"$ref": f"#/components/schemas/{each.request.__name__}"}, {"type": "null"}]}
+        if each.has_names:
+            fields[each.field]["additionalProperties"] = body
+        else:
+            fields[each.field] = {"description": fields[each.field]["description"], **body}
     fields["jobs"]["items"] = with_paused("NamedJobRequest")
     used: dict[str, Any] = {}
     named = _references(fields)

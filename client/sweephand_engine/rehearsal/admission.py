@@ -1,7 +1,8 @@
 """Makes stored jobs of a file or of an export: the API of an engine in memory takes them, or refuses them."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final, NoReturn, cast
 
 from aws_lambda_powertools import Logger
@@ -22,7 +23,9 @@ from sweephand_client.openapi.namespaces import NamespaceRequest
 from sweephand_client.openapi.requests import JobCalendar, JobRequest
 from sweephand_client.tasks.apply import carry_out, plan
 from sweephand_client.tasks.archive import Archive
+from sweephand_client.tasks.dry_run import refusals
 from sweephand_client.tasks.jobs_file import JobsFile
+from sweephand_client.tasks.steps import Lines, is_blocked
 from sweephand_client.tasks.transfer import Importer
 from sweephand_client.tasks.writing import attempt
 from sweephand_engine.engine import Engine
@@ -115,22 +118,26 @@ class _Stage:
         for name in sorted({name for each in definitions for name in _secrets(each)}):
             attempt(lambda name=name: self.client.secrets.put(self._namespace, name, "x"))  # type: ignore[misc]
 
-    def admitted(self, names: Iterator[str], notes: list[str], *, has_limits: bool = True) -> Admitted:
-        """The jobs of those names as they are stored, with the limits of their policies."""
+    def admitted(
+        self, names: Iterator[str], notes: list[str], *, limited: Collection[str] | None = None
+    ) -> Admitted:
+        """The jobs of those names as they are stored. Their policies limit them, or only the `limited`."""
         keys = [JobKey(self._namespace, each) for each in names]
         found = [self._stores.jobs.get(each) for each in keys]
         jobs = tuple(each for each in found if each is not None and not each.is_gone(self._now))
-        policies = {each.definition.policy for each in jobs} - {None} if has_limits else set()
+        policies = {each.definition.policy for each in jobs} - {None}
+        if limited is not None:
+            policies &= {*limited}
         stored = {name: self._stores.policies.get(PolicyKey(self._namespace, name)) for name in policies}
         return Admitted(jobs, {name: each for name, each in stored.items() if each is not None}, tuple(notes))
 
 
-def judge_file(declared: JobsFile, now: Instant, namespace: str, place: Callable[[int, str], str]) -> None:
+def judge_file(declared: JobsFile, now: Instant, namespace: str, lines: Lines) -> None:
     """Judge the jobs of a file as admit_file() does, but by no calendar that the file lacks."""
     unknown = _unknown_calendars(declared)
     jobs = tuple(replace(each, definition=_on_open_days(each.definition, unknown)) for each in declared.jobs)
     every_day: CalendarRequest = {"weekend": []}
-    admit_file(replace(declared, jobs=jobs), now, namespace, None, place, unknown_calendar=every_day)
+    admit_file(replace(declared, jobs=jobs), now, namespace, None, lines, unknown_calendar=every_day)
 
 
 def _on_open_days(definition: JobRequest, calendars: Collection[str]) -> JobRequest:
@@ -146,45 +153,46 @@ def admit_file(
     now: Instant,
     namespace: str,
     settings: Archive | None,
-    place: Callable[[int, str], str],
+    lines: Lines,
     *,
     unknown_calendar: CalendarRequest = _WEEKENDS,
 ) -> Admitted:
     """The jobs of a file, as if it was applied at `now` to an empty namespace with those `settings`.
 
     Without settings, the rehearsal makes up what the jobs need and the file lacks: policies without limits, a
-    webhook as the default target, and the `unknown_calendar`. Raises InputError with every problem of the
-    jobs. `place` says where a pointer into a job of that number is.
+    webhook as the default target, and the `unknown_calendar`. Raises InputError with every problem of
+    the file. `lines` say where each is.
     """
     stage, notes = _Stage(now, namespace, settings), []
-    stage.put_secrets(each.definition for each in declared.jobs)
+    own_settings = declared.bodies("settings")
+    stage.put_secrets(chain((each.definition for each in declared.jobs), own_settings.values()))
     if settings is None:
         notes = _fill_in(stage.client, namespace, declared, unknown_calendar)
-    elif settings.windows:
-        notes = [_NO_WINDOWS]
-    numbers = {each.name: number for number, each in enumerate(declared.jobs)}
-    wrong: list[tuple[int, str]] = []
-    for done in carry_out(stage.client, namespace, plan(stage.client, namespace, declared)):
+    if declared.bodies("windows") or (settings is not None and settings.windows):
+        notes.append(_NO_WINDOWS)
+    wrong: list[tuple[tuple[int, int], str]] = []
+    steps = plan(stage.client, namespace, declared)
+    judge = refusals if is_blocked(steps) else carry_out
+    for done in judge(stage.client, namespace, steps):
         if done.problem is not None:
-            assert done.step.calendar is None, "the plan has checked the calendars"
-            number = numbers[done.step.name]
-            wrong += ((number, each) for each in _sentences(done.problem, number, place))
+            place = lines.order(done.step)
+            wrong += ((place, each) for each in _sentences(lines.added_to(done).problem))
     if wrong:
         raise InputError("The file cannot be used:\n" + "\n".join(f"  {said}" for _, said in sorted(wrong)))
-    return stage.admitted(iter(numbers), notes, has_limits=settings is not None)
+    names = (each.name for each in declared.jobs)
+    return stage.admitted(names, notes, limited=declared.bodies("policies") if settings is None else None)
 
 
-def _sentences(problem: Problem, number: int, place: Callable[[int, str], str]) -> list[str]:
-    if not problem.errors:
-        return [f"{place(number, '')}: {problem.detail}"]
-    return [f"{place(number, each.pointer)}: {each.detail}" for each in problem.errors]
+def _sentences(problem: Problem | None) -> list[str]:
+    assert problem is not None, "it was refused"
+    return [f"{each.pointer}: {each.detail}" for each in problem.errors] or [problem.detail]
 
 
 def _unknown_calendars(declared: JobsFile) -> list[str]:
     """The calendars that the jobs name and the file lacks."""
     used: list[Any] = [each.definition.get("calendar") for each in declared.jobs]
     names = {each.get("name") for each in used if isinstance(each, dict)}
-    return sorted({each for each in names if isinstance(each, str)} - declared.calendars.keys())
+    return sorted({each for each in names if isinstance(each, str)} - declared.bodies("calendars").keys())
 
 
 def _fill_in(
@@ -193,7 +201,8 @@ def _fill_in(
     """Put what the jobs need and the file cannot say. Returns sentences about it."""
     notes = []
     definitions: list[Mapping[str, Any]] = [each.definition for each in declared.jobs]
-    policies = sorted({each["policy"] for each in definitions if isinstance(each.get("policy"), str)})
+    named = {each["policy"] for each in definitions if isinstance(each.get("policy"), str)}
+    policies = sorted(named - declared.bodies("policies").keys())
     for name in policies:
         attempt(lambda name=name: client.policies.put(namespace, name, _ANY_POLICY))  # type: ignore[misc]
     if policies:
@@ -209,6 +218,8 @@ def _fill_in(
             f"These calendars are not in the file: {', '.join(unknown)}. Here they close weekends alone. "
             "With --policies they are those of your stack."
         )
+    if declared.bodies("settings"):
+        return notes
     settings: NamespaceRequest = {"limits": {}, "defaultTarget": _ANY_TARGET}
     client.namespaces.put(namespace, settings)
     if any(each.get("target") is None for each in definitions):

@@ -14,8 +14,8 @@ from sweephand.schedules import Occurrence
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
 from sweephand_client.tasks.archive import Archive, read_archive
-from sweephand_client.tasks.exact_yaml import Places
 from sweephand_client.tasks.jobs_file import JobsFile
+from sweephand_client.tasks.steps import Lines
 from sweephand_engine.rehearsal.admission import (
     JOBS_MAX,
     Admitted,
@@ -112,13 +112,13 @@ def rehearse_file(
     """
     check_number(len(declared.jobs))
     archive = None if settings is None else _read(settings, jobs_max=0)
-    places = Places(text)
-    return _rehearse(admit_file(declared, options.since, namespace, archive, places.of_job), options)
+    lines = Lines(text, declared)
+    return _rehearse(admit_file(declared, options.since, namespace, archive, lines), options)
 
 
 def check_file(declared: JobsFile, text: str, namespace: str, now: dt.datetime) -> None:
     """Check the jobs of a file of that `text`. Raises InputError for jobs that a stack would refuse."""
-    judge_file(declared, from_datetime(now), namespace, Places(text).of_job)
+    judge_file(declared, from_datetime(now), namespace, Lines(text, declared))
 
 
 def rehearse_namespace(export: Iterable[str], now: dt.datetime, options: Options) -> Rehearsal:

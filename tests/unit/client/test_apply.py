@@ -402,7 +402,10 @@ def test_holidays_that_a_newer_stack_knows_are_a_change_of_an_unchanged_calendar
 @pytest.mark.parametrize(
     ("written", "says"),
     [
-        ("fr: {holidays: [{country: FX}]}", "The calendar fr cannot be used. "),
+        (
+            "fr: {holidays: [{country: FX}]}",
+            "refused: 1 field cannot be accepted.\n  line 1, /calendars/fr/holidays",
+        ),
         ("fr: [2026-12-24]", "/calendars/fr: give an object"),
         ("[fr]", "/calendars: give an object"),
     ],
@@ -410,10 +413,10 @@ def test_holidays_that_a_newer_stack_knows_are_a_change_of_an_unchanged_calendar
 def test_a_wrong_calendar_of_a_file_is_refused_before_anything_is_written(
     sweephand: CommandLine, written: str, says: str
 ) -> None:
-    path = sweephand.file(
-        "jobs.yaml",
-        f"calendars: {{{written}}}\njobs: []" if ":" in written else f"calendars: {written}\njobs: []",
-    )
+    calendars = f"{{{written}}}" if ":" in written else written
+    text = f"calendars: {calendars}\njobs: [{{name: a, target: {TARGET}}}]"
+    path = sweephand.file("jobs.yaml", text)
     refused = sweephand.run("apply", "-f", path)
     assert refused.code == 2
-    assert says in refused.err
+    assert says in refused.out + refused.err
+    assert names(sweephand) == []

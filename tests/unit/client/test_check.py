@@ -12,6 +12,7 @@ import yaml
 from infra.local.places import ROOT
 from tests.fakes.world import NOON
 from tests.unit.client.conftest import CommandLine
+from tests.unit.client.test_apply_resources import EVERYTHING
 from tests.unit.docs.blocks import blocks
 
 from sweephand.base.instants import to_datetime
@@ -50,6 +51,23 @@ def test_each_wrong_field_of_each_file_is_named_with_its_line(sweephand: Command
     ):
         assert said in checked.err
     assert good not in checked.err
+
+
+def test_what_stands_beside_the_jobs_is_checked_too(sweephand: CommandLine) -> None:
+    sweephand.ok("check", sweephand.file("jobs.yaml", EVERYTHING))
+    wrong = EVERYTHING.replace("{jobs: 50", "{job: 50").replace("per: 60s", "per: 0s")
+    wrong = (
+        wrong.replace("country: FR", "country: FX").replace("PT2H", "30h").replace("0 8 * * *", "61 8 * * *")
+    )
+    checked = sweephand.run("check", sweephand.file("jobs.yaml", wrong))
+    places = [each.partition(": ")[0].strip() for each in checked.err.splitlines()[1:]]
+    assert places == [
+        "line 3, /settings/limits/job",
+        "line 8, /policies/mailer/rate/per",
+        "line 10, /calendars/fr/holidays/0/country",
+        "line 12, /windows/night/duration",
+        "line 17, /jobs/0/schedule",
+    ]
 
 
 @pytest.mark.parametrize(

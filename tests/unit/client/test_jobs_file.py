@@ -112,6 +112,9 @@ MISSHAPEN = [
     ("namespace: 3\njobs: []", "/namespace: give a text"),
     ("defaults: 3\njobs: []", "/defaults: give an object"),
     ("defaults: {name: a}\njobs: [{}]", "/defaults/name: give each job a name of its own"),
+    ("settings: []\njobs: []", "/settings: give an object with the settings"),
+    ("policies: 3\njobs: []", "/policies: give an object with a policy at each name"),
+    ("windows: {a: 2h}\njobs: []", "/windows/a: give an object with the fields of a window"),
     ("prefix: 3\njobs: []", "/prefix: give a text"),
     ("prefix: false\njobs: []", "/prefix: give a text"),
 ]

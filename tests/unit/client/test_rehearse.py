@@ -84,6 +84,24 @@ def test_a_file_may_have_the_policies_of_the_stack(sweephand: CommandLine, jobs:
     assert (found["jobs"]["b"]["openMax"], found["jobs"]["b"]["waitMaxMs"]) == (1, 10_000)
 
 
+def test_a_file_has_policies_settings_and_windows_of_its_own(sweephand: CommandLine) -> None:
+    sweephand.ok("policy", "put", "few", "--max-concurrent", "3")
+    beside = """
+settings: {limits: {}, defaultTarget: {type: http, url: "https://example.com/run"}}
+policies: {few: {maxConcurrent: 1}}
+windows: {night: {schedule: "@daily", duration: 2h}}
+"""
+    text = beside + "jobs: [{name: b, schedule: '@every 1h', batch: {count: 6}, policy: few}]"
+    file = sweephand.file("jobs.yaml", text)
+    for words in ((), ("--policies",)):
+        found = rehearsed(sweephand, file, "--consumer", "p50=2s,p99=2s,fail=0%", *words)
+        assert found["notes"] == ["The windows of the namespace are not rehearsed."]
+        assert (found["jobs"]["b"]["openMax"], found["jobs"]["b"]["waitMaxMs"]) == (1, 10_000)
+    wrong = sweephand.file("wrong.yaml", text.replace(beside.split("\n")[1], "settings: {limits: {}}"))
+    ran = sweephand.run("rehearse", wrong)
+    assert (ran.code, "line 5, /jobs/0/target: Give a target: " in ran.err) == (2, True)
+
+
 CALENDAR: Final = """
 calendars:
   works: {closed: [{from: 2026-10-12, to: 2026-10-16}]}

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 from sweephand.jobs.eventbridge.written import FIELD
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import Problem, RefusedError, StackFailedError
-from sweephand_client.tasks.apply import FieldChange, Step, carry_out, plan
+from sweephand_client.tasks.apply import carry_out, plan
 from sweephand_client.tasks.eventbridge.source import (
     AT_ONCE,
     DEFAULT_GROUP,
@@ -26,8 +26,10 @@ from sweephand_client.tasks.eventbridge.source import (
     SourceError,
 )
 from sweephand_client.tasks.eventbridge.translation import Move
+from sweephand_client.tasks.job_fields import FieldChange
 from sweephand_client.tasks.jobs_file import JobsFile
 from sweephand_client.tasks.placing import instant, rfc3339
+from sweephand_client.tasks.steps import Step
 from sweephand_client.tasks.writing import NOT_DONE, problem_for
 
 #: What becomes of a job that exists and differs.

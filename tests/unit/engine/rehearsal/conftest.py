@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
+from sweephand_client.tasks.steps import Lines
 from sweephand_engine.rehearsal.admission import admit_file
 from sweephand_engine.rehearsal.consumer import Consumer
 from sweephand_engine.rehearsal.play import Play
@@ -21,7 +22,8 @@ def jobs_of(fields: Mapping[str, Mapping[str, Any]]) -> tuple[Any, ...]:
     """The jobs of these names and fields."""
     target = {"type": "http", "url": "https://example.com/"}
     declared: Any = [DeclaredJob(name, {"target": target, **each}) for name, each in fields.items()]  # type: ignore[typeddict-item]
-    return admit_file(JobsFile(tuple(declared)), BEGIN, "ns", None, lambda at, pointer: f"{at}{pointer}").jobs
+    file = JobsFile(tuple(declared))
+    return admit_file(file, BEGIN, "ns", None, Lines("", file)).jobs
 
 
 def played(
