@@ -76,7 +76,8 @@ CEILINGS: Final = {
     # of headers takes 29, and a dry run that excuses only refusals for days 20.
     # Settings, policies and windows in a file of jobs take 255, in modules of their own with calendars: what
     # they are, the steps of an apply, and its dry run.
-    "client": Size(lines=6_375, modules=61, inner_imports=0),
+    # Who owns a job takes 120.
+    "client": Size(lines=6_495, modules=62, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -144,6 +145,7 @@ CEILINGS: Final = {
     # Costly iCalendar texts: 85. Jobs that cannot follow, deletions, and windows at once: 75.
     # Which Chromium shows pages, and the group of the tests on DynamoDB Local: 37, in two modules.
     # What stands beside the jobs of a file: 215.
+    # What stands beside the jobs of a file: 215. Who owns them: 160.
     "tests": Size(lines=97_310, modules=843, inner_imports=1),
 }
 
@@ -152,6 +154,8 @@ CEILINGS: Final = {
 #: about calendars and its decision take 780, and what other pages say of calendars 240. Jobs as code: 220.
 #: Resources of templates, with their decision: 395.
 WORDS_MAX: Final = 60_000
+#: Who owns a job, with its decision: 250.
+WORDS_MAX: Final = 60_250
 
 
 def size_of(source: str) -> Size:

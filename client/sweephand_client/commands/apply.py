@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sweephand_client.commands.inputs import jobs_of, read_text
+from sweephand_client.commands.inputs import file_name, jobs_of, read_text
 from sweephand_client.commands.output import Output
 from sweephand_client.commands.session import DIFFERS, Session, exit_for, problem_value
 from sweephand_client.http import exact_json
@@ -41,6 +41,9 @@ def apply(
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete jobs that the file owns and does not have.")
     ] = False,
+    take_over: Annotated[
+        bool, typer.Option("--take-over", help="Write over jobs that another file or person wrote.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change, and what the stack would refuse.")
     ] = False,
@@ -56,12 +59,12 @@ def apply(
     if (file is None) == (source is None):
         raise InputError("Say which jobs: --file FILE, or --from MODULE:NAME.")
     text = jobs_of(str(source)) if file is None else read_text(file)
-    declared = read_jobs_file(text)
+    declared = read_jobs_file(text, str(source) if file is None else file_name(file))
     lines = None if file is None else Lines(text, declared)
     session.take_namespace(declared.namespace)
     output, namespace = session.output, session.namespace
     with output.progress("comparing", len(declared.jobs)) as bar:
-        steps = plan(session.client, namespace, declared, prunes=prune, seen=bar.step)
+        steps = plan(session.client, namespace, declared, prunes=prune, takes_over=take_over, seen=bar.step)
     if dry_run or is_blocked(steps):
         refused = refusals(session.client, namespace, steps, reason=reason)
         _show_plan(output, steps, refused, lines)

@@ -32,6 +32,11 @@ def read_text(path: str) -> str:
         raise InputError(f"{path} cannot be read: {error}") from None
 
 
+def file_name(path: str) -> str:
+    """The name of a file without its folders, or `stdin`."""
+    return "stdin" if path == "-" else Path(path).name
+
+
 def _from_stdin() -> str:
     try:
         return sys.stdin.read()

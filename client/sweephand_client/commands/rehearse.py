@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sweephand_client.commands.inputs import read_text
+from sweephand_client.commands.inputs import file_name, read_text
 from sweephand_client.commands.session import Session
 from sweephand_client.http.errors import InputError
 from sweephand_client.tasks.jobs_file import read_jobs_file
@@ -66,7 +66,7 @@ def rehearse(
             found = engine.rehearse_namespace(lines, now, options)
     else:
         text = read_text(file)
-        declared = read_jobs_file(text)
+        declared = read_jobs_file(text, file_name(file))
         session.take_namespace(declared.namespace)
         namespace = session.namespace if policies else session.asked_namespace or _NAMESPACE_DEFAULT
         settings = export(session.client, namespace, now=now, seen=lambda: None).lines if policies else None
@@ -95,7 +95,7 @@ def check(
     for file in files:
         text = read_text(file)
         try:
-            declared = read_jobs_file(text)
+            declared = read_jobs_file(text, file_name(file))
             # Each file may be for a namespace of its own.
             own = replace(session)
             own.take_namespace(declared.namespace)

@@ -1,8 +1,8 @@
 """Makes the jobs of a namespace those that a file declares: first a plan of each change, then the calls.
 
 The plan compares each job before it writes, because a PUT of every job would begin a completed one-off anew.
-A file says by labels or a prefix which jobs it owns. A file of the last state would not do: with one each,
-two people would delete each other's jobs.
+A file says by labels or a prefix which jobs it owns, and a label of each job says which file wrote it. A file
+of the last state would not do: with one each, two people would delete each other's jobs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,6 +18,7 @@ from sweephand_client.openapi.job_answers import WholeJobResponse
 from sweephand_client.openapi.requests import CatchUpMode
 from sweephand_client.tasks.job_fields import FieldChange, changed_fields, stored_form, written_fields
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
+from sweephand_client.tasks.owners import Mark, foreign, marked, split_mark
 from sweephand_client.tasks.resources import RESOURCES, Resource
 from sweephand_client.tasks.steps import HELD, Done, Kind, Pausing, Step
 from sweephand_client.tasks.writing import (
@@ -39,13 +40,15 @@ def plan(
     file: JobsFile,
     *,
     prunes: bool = False,
+    takes_over: bool = False,
     seen: Callable[[], None] = lambda: None,
 ) -> list[Step]:
     """The steps that make the namespace what the file declares: resources and then jobs, each by name.
 
     `seen` is called for each job read. With `prunes`, each job is deleted that the file owns and does not
     declare, and each resource for which it has null. A resource that the stack would refuse has its problem
-    in its step. Raises InputError if the file does not mark what it owns.
+    in its step. So has a job that this file did not write as it is, unless it `takes_over`, or changes
+    nothing. Raises InputError if the file does not mark what it owns.
     """
     if prunes and not file.owns:
         raise InputError("To prune, the file must mark what it owns. Give it labels: or prefix: at the top.")
@@ -61,17 +64,20 @@ def plan(
             settings = each.body or settings
     default_retry = settings.get("defaultRetry")
 
+    planner = _Planner(client, namespace, file, default_retry, takes_over=takes_over)
+
     def step(declared: DeclaredJob) -> Step:
-        stored = _stored(client, namespace, declared.name)
+        found = planner.step(declared)
         seen()
-        return _step(declared, stored, default_retry)
+        return found
 
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         steps = list(threads.map(step, file.jobs))
-    if prunes:
-        kept = {each.name for each in file.jobs}
-        owned = client.jobs.list(namespace, prefix=file.prefix, labels=file.labels)
-        steps += [Step("delete", each["name"], rev=each["rev"]) for each in owned if each["name"] not in kept]
+        if prunes:
+            kept = {each.name for each in file.jobs}
+            listed = client.jobs.list(namespace, prefix=file.prefix, labels=file.labels)
+            others = [each["name"] for each in listed if each["name"] not in kept]
+            steps += [each for each in threads.map(planner.deletion, others) if each is not None]
     return resources + sorted(steps, key=lambda each: each.name)
 
 
@@ -202,32 +208,72 @@ def _in_bulk(client: Client, namespace: str, steps: Iterable[Step], reason: str 
         yield Done(step, problem)
 
 
-def _stored(client: Client, namespace: str, name: str) -> WholeJobResponse | None:
-    try:
-        return client.jobs.get(namespace, name)
-    except NotFoundError:
-        return None
+class _Planner:
+    """Compares the jobs of a file with those that are stored. Threads may share it."""
 
+    def __init__(
+        self,
+        client: Client,
+        namespace: str,
+        file: JobsFile,
+        default_retry: Mapping[str, Any] | None,
+        *,
+        takes_over: bool,
+    ) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._owner = file.owner
+        self._default_retry = default_retry
+        self._takes_over = takes_over
 
-def _step(
-    declared: DeclaredJob, stored: WholeJobResponse | None, default_retry: Mapping[str, Any] | None
-) -> Step:
-    after = stored_form(declared.definition, default_retry)
-    if "retry" in after:
-        # A process of the stack may know another default for a minute. So the job is written with this one.
-        declared = replace(declared, definition={**declared.definition, "retry": after["retry"]})
-    is_paused = stored is not None and stored["state"] == "paused" and not is_incomplete(stored)
-    pausing: Pausing | None = None
-    if declared.paused not in (None, False) and not is_paused:
-        pausing = "pause"
-    elif declared.paused is False and is_paused:
-        pausing = "resume"
-    if stored is None or is_incomplete(stored):
-        incomplete = None if stored is None else stored["rev"]
-        created = tuple(FieldChange(name, None, value) for name, value in sorted(after.items()))
-        return Step("create", declared.name, declared, created, pausing, incomplete=incomplete)
-    before = written_fields(stored)
-    fields = changed_fields(before, after)
-    kind: Kind = "change" if fields else "same"
-    updated_at = stored["updatedAt"]
-    return Step(kind, declared.name, declared, fields, pausing, stored["rev"], updated_at=updated_at)
+    def step(self, declared: DeclaredJob) -> Step:
+        """What becomes of a job of the file."""
+        stored = self._stored(declared.name)
+        after, _ = split_mark(stored_form(declared.definition, self._default_retry))
+        if "retry" in after:
+            # A process of the stack may know another default for a minute. So the job is written with this.
+            declared = replace(declared, definition={**declared.definition, "retry": after["retry"]})
+        if self._owner:
+            declared = replace(declared, definition=marked(declared.definition, after, self._owner))
+        is_paused = stored is not None and stored["state"] == "paused" and not is_incomplete(stored)
+        pausing: Pausing | None = None
+        if declared.paused not in (None, False) and not is_paused:
+            pausing = "pause"
+        elif declared.paused is False and is_paused:
+            pausing = "resume"
+        if stored is None or is_incomplete(stored):
+            incomplete = None if stored is None else stored["rev"]
+            created = changed_fields({}, after)
+            return Step("create", declared.name, declared, created, pausing, incomplete=incomplete)
+        before, mark = split_mark(written_fields(stored))
+        fields = changed_fields(before, after)
+        kind: Kind = "change" if fields else "same"
+        updated_at = stored["updatedAt"]
+        found = Step(kind, declared.name, declared, fields, pausing, stored["rev"], updated_at=updated_at)
+        return self._owned(found, mark)
+
+    def deletion(self, name: str) -> Step | None:
+        """The step that deletes a job; None if there is none by now."""
+        stored = self._stored(name)
+        if stored is None:
+            return None
+        found = Step("delete", name, rev=stored["rev"])
+        return found if is_incomplete(stored) else self._owned(found, split_mark(written_fields(stored))[1])
+
+    def _owned(self, step: Step, mark: Mark | None) -> Step:
+        """The step, with a problem if it would change a job that somebody else wrote."""
+        if not self._owner or (mark is not None and mark.is_of(self._owner)):
+            return step
+        if self._takes_over and step.kind != "delete":
+            before = mark.owner if mark is not None and mark.fits else None
+            fields = (*step.fields, FieldChange("owner", before, self._owner))
+            return replace(step, kind="change", fields=fields)
+        if self._takes_over or not step.is_change:
+            return step
+        return replace(step, problem=foreign(self._client, self._namespace, step.name, mark))
+
+    def _stored(self, name: str) -> WholeJobResponse | None:
+        try:
+            return self._client.jobs.get(self._namespace, name)
+        except NotFoundError:
+            return None

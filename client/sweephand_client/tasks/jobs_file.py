@@ -63,6 +63,9 @@ _PAUSED: Final = _Own(
 )
 
 
+#: The label by which a job names the file that owns it.
+OWNER_LABEL: Final = "sweephand-file"
+
 _TOO_LARGE: Final = f"give at most {VALUES_MAX} values; what an alias names counts each time"
 
 
@@ -83,7 +86,8 @@ class JobsFile:
     """What a file declares. `labels` and `prefix` mark the jobs that the file owns.
 
     Every job of the file has these labels, and its name begins with the prefix. `resources` has the bodies of
-    each field of RESOURCES by their names. None in the place of a body is one to delete.
+    each field of RESOURCES by their names. None in the place of a body is one to delete. `name` is that of
+    the file itself.
     """
 
     jobs: tuple[DeclaredJob, ...]
@@ -91,11 +95,18 @@ class JobsFile:
     labels: Mapping[str, str] = field(default_factory=dict)
     prefix: str = ""
     resources: Mapping[str, Mapping[str, Mapping[str, Any] | None]] = field(default_factory=dict)
+    name: str = ""
 
     @property
     def owns(self) -> bool:
         """Whether the file marks what it owns."""
         return bool(self.labels or self.prefix)
+
+    @property
+    def owner(self) -> str:
+        """Who owns the jobs that the file writes: its marks, or else its name. Empty if it has neither."""
+        marks = [f"{name}={value}" for name, value in sorted(self.labels.items())]
+        return ",".join([*marks, *([f"{self.prefix}*"] if self.prefix else [])]) or self.name
 
     def bodies(self, field: str) -> dict[str, Mapping[str, Any]]:
         """The resources that the file declares in that field, by name."""
@@ -103,8 +114,8 @@ class JobsFile:
         return {name: body for name, body in found.items() if body is not None}
 
 
-def read_jobs_file(text: str) -> JobsFile:
-    """The jobs of a file. Raises InputError that names each wrong place by its line and JSON pointer."""
+def read_jobs_file(text: str, name: str = "") -> JobsFile:
+    """The jobs of a file of that name. Raises InputError that names each wrong place by line and pointer."""
     value = parsed(text)
     wrong: list[str] = []
     if not isinstance(value, dict) or not isinstance(value.get("jobs"), list):
@@ -133,7 +144,7 @@ def read_jobs_file(text: str) -> JobsFile:
         )
         raise InputError("The file cannot be used:\n" + "\n".join(said))
     used = {name: each for name, each in resources.items() if each}
-    return JobsFile(jobs, namespace, labels, prefix, used)
+    return JobsFile(jobs, namespace, labels, prefix, used, name)
 
 
 def _bodies(resource: Resource, value: Any) -> dict[str, Any]:
@@ -187,6 +198,8 @@ class _JobReader:
                 self.wrong.append(f"/jobs/{at}/labels: give an object of texts")
                 own = {}
             fields["labels"] = {**own, **self._labels}
+        if isinstance(fields.get("labels"), dict) and OWNER_LABEL in fields["labels"]:
+            self.wrong.append(f"/jobs/{at}/labels/{OWNER_LABEL}: apply writes this label; leave it out")
         return DeclaredJob(name, cast("JobRequest", fields), paused)
 
 

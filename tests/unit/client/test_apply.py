@@ -135,7 +135,7 @@ def test_prune_by_prefix_deletes_what_begins_so(sweephand: CommandLine) -> None:
         sweephand.ok("job", "schedule", name, "-s", "@hourly", "--url", "https://x.example")
     text = f"prefix: web1-\njobs: [{{name: web1-a, schedule: '@hourly', target: {TARGET}}}]"
 
-    sweephand.ok("apply", "-f", "-", "--prune", given=text)
+    sweephand.ok("apply", "-f", "-", "--prune", "--take-over", given=text)
 
     assert names(sweephand) == ["web1-a", "web2-a"]
 

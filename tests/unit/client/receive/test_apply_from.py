@@ -46,7 +46,8 @@ def test_declared_jobs_are_written_once(sweephand: CommandLine) -> None:
     assert sweephand.ok(*source).out == "2 unchanged\n"
     job = sweephand.ok("job", "get", "nightly-backup", "--json").json
     assert (job["schedule"], job["timezone"]) == ("0 2 * * *", "Europe/Paris")
-    assert job["labels"] == {"app": "billing"}
+    assert job["labels"].keys() == {"app", "sweephand-file"}
+    assert (job["labels"]["app"], job["labels"]["sweephand-file"][:12]) == ("billing", "app=billing ")
 
 
 def test_a_job_that_is_declared_no_longer_is_deleted(sweephand: CommandLine, folder: Path) -> None:
