@@ -76,8 +76,8 @@ CEILINGS: Final = {
     # of headers takes 29, and a dry run that excuses only refusals for days 20.
     # Settings, policies and windows in a file of jobs take 255, in modules of their own with calendars: what
     # they are, the steps of an apply, and its dry run.
-    # Who owns a job takes 120.
-    "client": Size(lines=6_495, modules=62, inner_imports=0),
+    # Who owns a job takes 130.
+    "client": Size(lines=6_505, modules=62, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -99,6 +99,7 @@ CEILINGS: Final = {
     # A rehearsal takes 1,280: it plays what the package decides, finds what is worth telling, and tells it.
     # It checks a file alone, too: 5. By no calendar that the file lacks: 25.
     # It checks a file alone, too: 5. By no calendar that the file lacks: 25. With its settings: 15.
+    # It checks a file alone, too: 5. By no calendar that the file lacks: 25. With its settings: 11.
     "engine": Size(lines=4_664, modules=48, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
@@ -146,6 +147,7 @@ CEILINGS: Final = {
     # Which Chromium shows pages, and the group of the tests on DynamoDB Local: 37, in two modules.
     # What stands beside the jobs of a file: 215.
     # What stands beside the jobs of a file: 215. Who owns them: 160.
+    # What stands beside the jobs of a file: 215. Who owns them: 190. All or nothing: 85.
     "tests": Size(lines=97_310, modules=843, inner_imports=1),
 }
 
@@ -156,6 +158,8 @@ CEILINGS: Final = {
 WORDS_MAX: Final = 60_000
 #: Who owns a job, with its decision: 250.
 WORDS_MAX: Final = 60_250
+#: Who owns a job, with its decision: 320.
+WORDS_MAX: Final = 60_320
 
 
 def size_of(source: str) -> Size:

@@ -169,12 +169,11 @@ def _one_by_one(
     write_reason: str | None,
     catchup: CatchUpMode | None,
 ) -> Iterator[Done]:
-    """The steps that pause or resume."""
+    """The steps that pause, resume or only claim a job."""
     for step in steps:
-        if step.pausing is not None:
-            yield Done(
-                step, attempt(partial(_write_and_pause, client, namespace, step, write_reason, catchup))
-            )
+        if step.pausing is not None or step.only_claims:
+            write = partial(_write_and_pause, client, namespace, step, write_reason, catchup)
+            yield Done(step, attempt(write))
 
 
 def _write_and_pause(
@@ -190,7 +189,11 @@ def _write_and_pause(
         return
     if step.pausing == "pause":
         client.jobs.pause(namespace, step.name, reason=reason)
-    if step.kind == "change":
+    if step.only_claims:
+        # A PUT would begin a completed job anew, and count its repeats anew.
+        labels = step.declared.definition["labels"]
+        client.jobs.patch(namespace, step.name, {"labels": labels}, if_match=step.rev)
+    elif step.kind == "change":
         # A pause leaves the revision. So the write fails if the job was changed since it was read.
         write_job(client, namespace, step.write, reason=write_reason)
     if step.pausing == "resume":
@@ -199,7 +202,7 @@ def _write_and_pause(
 
 def _in_bulk(client: Client, namespace: str, steps: Iterable[Step], reason: str | None) -> Iterator[Done]:
     """The steps that only write a job."""
-    steps = [each for each in steps if each.pausing is None]
+    steps = [each for each in steps if each.pausing is None and not each.only_claims]
     for step in steps:
         if step.incomplete is not None:
             remove_incomplete(client, namespace, step.name, step.incomplete)
@@ -267,7 +270,7 @@ class _Planner:
         if self._takes_over and step.kind != "delete":
             before = mark.owner if mark is not None and mark.fits else None
             fields = (*step.fields, FieldChange("owner", before, self._owner))
-            return replace(step, kind="change", fields=fields)
+            return replace(step, kind="change", fields=fields, only_claims=step.kind == "same")
         if self._takes_over or not step.is_change:
             return step
         return replace(step, problem=foreign(self._client, self._namespace, step.name, mark))

@@ -33,7 +33,7 @@ def refusals(
     wanted = [
         each
         for each in steps
-        if each.kind in ("create", "change") and each.resource is None and each.problem is None
+        if each.kind in ("create", "change") and not (each.resource or each.problem or each.only_claims)
     ]
     problems: list[Problem | None] = []
     for problem in check_jobs(client, namespace, [each.write for each in wanted], reason=reason):
@@ -45,11 +45,11 @@ def refusals(
     again = check_jobs(client, namespace, [pending.without(wanted[at].write) for at in waiting])
     for at, problem in zip(waiting, again, strict=True):
         problems[at] = problem or pending.unmovable(client, namespace, wanted[at].write)
-    found = dict(zip((each.what for each in wanted), problems, strict=True))
+    found = dict(zip((each.key for each in wanted), problems, strict=True))
     refused = [
         Done(each, problem)
         for each in steps
-        if each.is_change and (problem := each.problem or found.get(each.what)) is not None
+        if each.is_change and (problem := each.problem or found.get(each.key)) is not None
     ]
     held = [each for each in steps if each.kind == "delete" and each.problem is None] if refused else []
     return refused + [Done(each, HELD) for each in held]

@@ -27,7 +27,8 @@ class Step:
     With `resource`, the step is about the one of that name, and writes `body`.
 
     `incomplete` is the revision of a job that an interrupted creation left. It is removed first.
-    `updated_at` is when the job that was read got its definition. With a `problem`, nothing is written.
+    `updated_at` is when the job that was read got its definition. With a `problem`, nothing is written. The
+    step `only_claims` a job if only its owner changes.
     """
 
     kind: Kind
@@ -41,11 +42,17 @@ class Step:
     resource: Resource | None = None
     body: Mapping[str, Any] | None = None
     problem: Problem | None = None
+    only_claims: bool = False
 
     @property
     def what(self) -> str:
         """The job or the resource, for people."""
         return self.name if self.resource is None else self.resource.what(self.name)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells the step from the others of a file."""
+        return "" if self.resource is None else self.resource.kind, self.name
 
     @property
     def is_change(self) -> bool:

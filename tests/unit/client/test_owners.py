@@ -2,12 +2,16 @@
 
 import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.unit.client.conftest import CommandLine
 
 from sweephand_client.api.client import Client
+from sweephand_client.openapi.requests import HttpTarget
+from sweephand_client.tasks.apply import carry_out, plan
+from sweephand_client.tasks.jobs_file import read_jobs_file
 from sweephand_client.tasks.owners import marked, split_mark
 
 TARGET = "{type: http, url: https://consumer.example/hook}"
@@ -123,6 +127,30 @@ def test_a_file_from_before_becomes_the_owner_by_one_run(sweephand: CommandLine)
     assert sweephand.ok("apply", "-f", fewer, "--prune").out == (
         "mail changed\npoll deleted\n1 changed, 1 deleted, 0 unchanged\n"
     )
+
+
+def test_taking_over_begins_no_job_anew_and_writes_over_nobody(
+    sweephand: CommandLine, client: Client
+) -> None:
+    target: HttpTarget = {"type": "http", "url": "https://consumer.example/hook"}
+    client.jobs.put("ns", "done", {"dueTime": "5s", "target": target})
+    client.jobs.put("ns", "off", {"schedule": "@every 1h", "repeats": 3, "target": target})
+    sweephand.server.api.world.clock.time += 7_000_000
+    jobs = ("done, dueTime: 5s", "off, schedule: '@every 1h', repeats: 3, paused: tonight")
+    path = file(sweephand, "jobs.yaml", *jobs)
+    before = {name: client.jobs.occurrences("ns", name) for name in ("done", "off")}
+
+    assert sweephand.ok("apply", "-f", path, "--take-over").out == (
+        "done changed\noff changed\n2 changed, 0 unchanged\n"
+    )
+    assert {name: client.jobs.occurrences("ns", name) for name in ("done", "off")} == before
+    assert [each["state"] for each in client.jobs.list("ns")] == ["completed", "paused"]
+    assert sweephand.ok("apply", "-f", path, "--take-over").out == "2 unchanged\n"
+
+    renamed = read_jobs_file(Path(path).read_text("utf-8"), "new.yaml")
+    steps = plan(client, "ns", renamed, takes_over=True)
+    client.jobs.patch("ns", "off", {"description": "by another writer"})
+    assert [each.problem and each.problem.status for each in carry_out(client, "ns", steps)] == [None, 412]
 
 
 def test_prune_deletes_no_job_that_a_person_wrote_or_changed(sweephand: CommandLine) -> None:
