@@ -96,6 +96,32 @@ def test_apply_writes_jobs_that_are_delivered_and_writes_nothing_twice(
     assert sweephand.json("job", "list") == []
 
 
+def test_a_file_has_what_its_jobs_need_and_leaves_the_jobs_of_others_alone(
+    sweephand: CommandLine, receiver: Receiver
+) -> None:
+    beside: dict[str, dict[str, Any]] = {
+        "settings": {"limits": {}, "defaultTarget": {"type": "http", "url": receiver.url("/default")}},
+        "policies": {"few": {"maxConcurrent": 2}},
+        "calendars": {"open": {"weekend": []}},
+        "windows": {"later": {"schedule": "0 0 1 1 *", "duration": "1h"}},
+    }
+    job = {"name": "soon", "dueTime": "1s", "policy": "few", "calendar": {"name": "open"}}
+    text = json.dumps({"labels": {"by": "test"}, **beside, "jobs": [job]})
+    whole = ("apply", "-f", "-", "--all-or-nothing")
+    assert sweephand.ok(*whole, given=text).endswith("5 created, 0 unchanged\n")
+    receiver.wait("/default", 1, within_s=90)
+    assert sweephand.ok(*whole, given=text) == "5 unchanged\n"
+
+    other = json.dumps({"jobs": [{"name": "soon", "description": "mine"}]})
+    refused = sweephand.run(*whole, given=other)
+    assert (refused.returncode, "The file by=test owns the job. " in refused.stdout) == (4, True)
+    assert "description" not in sweephand.json("job", "get", "soon")
+    sweephand.ok(*whole, "--take-over", given=other)
+    removed = {name: dict.fromkeys(each) for name, each in beside.items() if name != "settings"}
+    fewer = json.dumps({"labels": {"by": "test"}, **removed, "jobs": []})
+    assert sweephand.ok("apply", "-f", "-", "--prune", given=fewer).endswith("3 deleted, 0 unchanged\n")
+
+
 @pytest.fixture
 def inbox(client: Client, namespace: str) -> Iterator[Served]:
     with served(client.signing_secrets(namespace)) as inbox:

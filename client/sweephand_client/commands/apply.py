@@ -19,6 +19,17 @@ from sweephand_client.tasks.steps import Done, Lines, Step, is_blocked
 
 _MARKS = {"create": "+", "change": "~", "delete": "-", "same": "="}
 _DID = {"create": "created", "change": "changed", "delete": "deleted", "same": "kept"}
+_PLANNED = {
+    "create": "to create",
+    "change": "to change",
+    "delete": "to delete",
+    "refused": "refused",
+    "same": "to pause or resume",
+}
+
+#: What JSON counts of a plan and of an apply, also where it is 0.
+_OF_PLAN = ("create", "change", "delete", "refused")
+_OF_APPLY = ("created", "changed", "deleted", "refused")
 
 #: The fields whose headers can hold secrets, and what a plan shows of such a header.
 _TARGETS = ("target", "onComplete", "onAlert", "defaultTarget")
@@ -47,6 +58,10 @@ def apply(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change, and what the stack would refuse.")
     ] = False,
+    all_or_nothing: Annotated[
+        bool,
+        typer.Option("--all-or-nothing", help="Write nothing if a dry run finds something that is refused."),
+    ] = False,
     reason: Annotated[
         str | None,
         typer.Option(help="Why, for the changes of the jobs that it writes or deletes."),
@@ -65,8 +80,11 @@ def apply(
     output, namespace = session.output, session.namespace
     with output.progress("comparing", len(declared.jobs)) as bar:
         steps = plan(session.client, namespace, declared, prunes=prune, takes_over=take_over, seen=bar.step)
-    if dry_run or is_blocked(steps):
-        refused = refusals(session.client, namespace, steps, reason=reason)
+    refused: list[Done] = []
+    if dry_run or all_or_nothing or is_blocked(steps):
+        with output.progress("checking", len(declared.jobs)) as bar:
+            refused = refusals(session.client, namespace, steps, reason=reason, seen=bar.step)
+    if dry_run or refused:
         _show_plan(output, steps, refused, lines)
         if not dry_run and not output.as_json:
             output.note("Nothing was written.")
@@ -85,11 +103,9 @@ def apply(
     counts = Counter("refused" if each.problem else _verb(each.step) for each in finished)
     if output.as_json:
         results = [_done_value(each) for each in finished]
-        output.json({"results": results, "unchanged": same, **counts})
+        output.json({"results": results, **dict.fromkeys(_OF_APPLY, 0), **counts, "unchanged": same})
     else:
-        output.text(
-            ", ".join([*(f"{count} {verb}" for verb, count in sorted(counts.items())), f"{same} unchanged"])
-        )
+        output.text(_counts_text(dict(sorted(counts.items())), same))
     exit_for(each.problem for each in finished)
 
 
@@ -99,11 +115,13 @@ def schema(session: Session) -> None:
 
 
 def _show_plan(output: Output, steps: list[Step], refused: list[Done], lines: Lines | None) -> None:
-    problems = {each.step.what: each.problem for each in refused}
+    problems = {each.step.key: each.problem for each in refused}
+    counts = Counter("refused" if each.key in problems else each.kind for each in steps if each.is_change)
+    same = sum(not each.is_change for each in steps)
     if output.as_json:
-        output.json(
-            {"steps": [_step_value(each, problems.get(each.what)) for each in steps if each.is_change]}
-        )
+        values = [_step_value(each, problems.get(each.key)) for each in steps if each.is_change]
+        numbers = {each: counts[each] for each in _OF_PLAN}
+        output.json({"steps": values, **numbers, "pausing": counts["same"], "unchanged": same})
         return
     for step in steps:
         if not step.is_change:
@@ -117,20 +135,11 @@ def _show_plan(output: Output, steps: list[Step], refused: list[Done], lines: Li
                 output.text(f"    + {each.name}: {exact_json.write(each.after)}")
     for done in refused:
         _show_done(output, done, lines)
-    counts = Counter("refused" if each.what in problems else each.kind for each in steps if each.is_change)
-    same = sum(not each.is_change for each in steps)
-    words = {
-        "create": "to create",
-        "change": "to change",
-        "delete": "to delete",
-        "refused": "refused",
-        "same": "to pause or resume",
-    }
-    output.text(
-        ", ".join(
-            [*(f"{count} {words[kind]}" for kind, count in sorted(counts.items())), f"{same} unchanged"]
-        )
-    )
+    output.text(_counts_text({_PLANNED[each]: count for each, count in sorted(counts.items())}, same))
+
+
+def _counts_text(counts: Mapping[str, int], same: int) -> str:
+    return ", ".join([*(f"{count} {what}" for what, count in counts.items()), f"{same} unchanged"])
 
 
 def _without_secrets(change: FieldChange) -> FieldChange:

@@ -115,7 +115,10 @@ class Output:
 
     @contextmanager
     def progress(self, text: str, total: int | None = None) -> "Iterator[_Bar]":
-        """A bar on stderr while long work goes on. It disappears at the end, and shows only on a terminal."""
+        """A bar while long work goes on. It disappears at the end, and shows only on a terminal.
+
+        It is on stderr. If results are printed to the terminal too, it stays below them.
+        """
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -123,7 +126,8 @@ class Output:
             TextColumn("{task.completed}"),
         )
         hidden = self.as_json or not self._errors.is_terminal
-        with Progress(*columns, console=self._errors, transient=True, disable=hidden) as progress:
+        console = self._console if self._console.is_terminal else self._errors
+        with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
             task = progress.add_task(text, total=total)
             yield _Bar(progress, task)
 

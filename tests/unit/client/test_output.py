@@ -1,6 +1,7 @@
 """Tables have local times, JSON is exact, and no text of others controls the terminal."""
 
 import datetime as dt
+import io
 import json
 
 import pytest
@@ -62,3 +63,26 @@ def test_no_bar_is_drawn_where_nobody_watches(capsys: pytest.CaptureFixture[str]
     with Output(as_json=False).progress("exporting", 2) as bar:
         bar.step()
     assert capsys.readouterr() == ("", "")
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what is printed."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_stays_below_the_lines_that_are_printed_to_the_same_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    with monkeypatch.context() as patched:
+        patched.setattr("sys.stdout", terminal)
+        patched.setattr("sys.stderr", terminal)
+        output = Output(as_json=False)
+        with output.progress("applying", 2) as bar:
+            bar.step()
+            output.text("poll created")
+    assert "applying" in terminal.getvalue()
+    assert "\x1b[2Kpoll created\n" in terminal.getvalue()
