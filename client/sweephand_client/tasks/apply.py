@@ -16,7 +16,13 @@ from sweephand_client.api.client import Client
 from sweephand_client.http.errors import InputError, NotFoundError
 from sweephand_client.openapi.job_answers import WholeJobResponse
 from sweephand_client.openapi.requests import CatchUpMode
-from sweephand_client.tasks.job_fields import FieldChange, changed_fields, stored_form, written_fields
+from sweephand_client.tasks.job_fields import (
+    FieldChange,
+    changed_fields,
+    stored_form,
+    without_nulls,
+    written_fields,
+)
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
 from sweephand_client.tasks.owners import Mark, foreign, marked, split_mark
 from sweephand_client.tasks.resources import RESOURCES, Resource
@@ -62,7 +68,7 @@ def plan(
     for each in resources:
         if each.resource is not None and each.resource.kind == "settings" and not each.problem:
             settings = each.body or settings
-    default_retry = settings.get("defaultRetry")
+    default_retry = without_nulls(settings.get("defaultRetry"))
 
     planner = _Planner(client, namespace, file, default_retry, takes_over=takes_over)
 
@@ -97,7 +103,7 @@ def _resource_step(
         return Step("delete", name, rev=rev, resource=resource) if prunes and stored is not None else None
     fields = resource.changes(stored, body, {})
     problem = None
-    if fields or resource.kind == "calendar":
+    if stored is None or fields or resource.kind == "calendar":
         problem, preview = resource.judge(client, namespace, name, body)
         fields = resource.changes(stored, body, preview)
     kind: Kind = "create" if stored is None else "change" if fields or problem else "same"

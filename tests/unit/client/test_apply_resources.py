@@ -126,6 +126,23 @@ def test_every_wrong_field_is_named_with_its_line_and_nothing_is_written(
     assert stored(sweephand) == before
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["settings: {}", "settings: {defaultRetry: null}", "policies: {a: {}}", "windows: {a: {duration: null}}"],
+)
+def test_what_has_no_field_is_refused_by_the_dry_run_too(sweephand: CommandLine, text: str) -> None:
+    for words in (("--dry-run",), ()):
+        ran = sweephand.run("apply", "-f", "-", *words, given=f"{text}\njobs: []")
+        assert (ran.code, "refused: 1 field cannot be accepted.\n  line 1, /" in ran.out) == (2, True)
+
+
+def test_a_default_retry_with_nulls_is_found_unchanged(sweephand: CommandLine) -> None:
+    settings = "settings: {limits: {}, defaultRetry: {maxAttempts: 3, maxAge: null}, defaultTarget: null}"
+    text = f"{settings}\njobs: [{{name: a, target: {{type: http, url: 'https://x.example'}}}}]"
+    sweephand.ok("apply", "-f", "-", given=text)
+    assert sweephand.ok("apply", "-f", "-", given=text).out == "2 unchanged\n"
+
+
 def test_a_job_is_refused_for_what_the_file_does_not_write_either(sweephand: CommandLine) -> None:
     for right, wrong, pointer in (
         ("policy: mailer", "policy: other", "policy"),
