@@ -74,10 +74,10 @@ CEILINGS: Final = {
     # The commands and calls about windows take 100.
     # A move that goes on where a namespace is refused, and past starts, take 36. A plan that hides the values
     # of headers takes 29, and a dry run that excuses only refusals for days 20.
-    # Settings, policies and windows in a file of jobs take 255, in modules of their own with calendars: what
-    # they are, the steps of an apply, and its dry run.
+    # Settings, policies and windows in a file of jobs take 270, in modules of their own with calendars: what
+    # they are and what of them means the same, the steps of an apply, and its dry run.
     # Who owns a job takes 130.
-    "client": Size(lines=6_505, modules=62, inner_imports=0),
+    "client": Size(lines=6_525, modules=62, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -148,6 +148,7 @@ CEILINGS: Final = {
     # What stands beside the jobs of a file: 215.
     # What stands beside the jobs of a file: 215. Who owns them: 160.
     # What stands beside the jobs of a file: 215. Who owns them: 190. All or nothing: 85.
+    # What stands beside the jobs of a file: 240. Who owns them: 190. All or nothing: 85.
     "tests": Size(lines=97_310, modules=843, inner_imports=1),
 }
 

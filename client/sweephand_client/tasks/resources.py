@@ -14,7 +14,7 @@ from sweephand_client.openapi.calendars import CalendarRequest
 from sweephand_client.openapi.policies import PolicyRequest
 from sweephand_client.openapi.requests import NamespaceRequest
 from sweephand_client.openapi.windows import WindowRequest
-from sweephand_client.tasks.job_fields import FieldChange, changed_fields, without_nulls
+from sweephand_client.tasks.job_fields import FieldChange, changed_fields
 from sweephand_client.tasks.placing import instant
 from sweephand_client.tasks.writing import attempt
 
@@ -107,11 +107,12 @@ class Resource:
         A newer stack may know other holidays, so the days of a calendar are compared too. Values that mean
         the same are equal, such as 60s and 1m.
         """
-        wanted = without_nulls({name: without_nulls(each) for name, each in body.items()})
+        wanted: dict[str, Any] = _without_nulls(body)
         if stored is None:
             return changed_fields({}, wanted)
         after = self.completed(wanted)
-        before = {name: stored[name] for name in self.request.__annotations__ if name in stored}
+        shown = {name: stored[name] for name in self.request.__annotations__ if name in stored}
+        before: dict[str, Any] = _without_nulls(shown)
         for name in before.keys() & after.keys():
             if _meaning(name, before[name]) == _meaning(name, after[name]):
                 after[name] = before[name]
@@ -126,6 +127,19 @@ class Resource:
 
     def _path(self, namespace: str, name: str) -> tuple[str, ...]:
         return (namespace, name) if self.has_names else (namespace,)
+
+
+def _without_nulls(value: Any) -> Any:
+    match value:
+        case Mapping():
+            return {name: _without_nulls(each) for name, each in value.items() if each is not None}
+        case list():
+            return [_without_nulls(each) for each in value]
+    return value
+
+
+def _completed_settings(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: each for name, each in fields.items() if (name, each) != ("allowedTargets", {})}
 
 
 def _completed_window(fields: dict[str, Any]) -> dict[str, Any]:
@@ -177,7 +191,11 @@ _MEANINGS: Final[Mapping[str, Callable[[Any], Any]]] = {
 #: In the order in which they need each other. Jobs come after them.
 RESOURCES: Final = (
     Resource(
-        "settings", "settings", NamespaceRequest, "The settings of the namespace, with the API's fields."
+        "settings",
+        "settings",
+        NamespaceRequest,
+        "The settings of the namespace, with the API's fields.",
+        _completed_settings,
     ),
     Resource("policy", "policies", PolicyRequest, "Flow policies by their names, with the API's fields."),
     Resource("calendar", "calendars", CalendarRequest, "Calendars by their names, with the API's fields."),

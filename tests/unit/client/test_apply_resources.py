@@ -136,6 +136,24 @@ def test_what_has_no_field_is_refused_by_the_dry_run_too(sweephand: CommandLine,
         assert (ran.code, "refused: 1 field cannot be accepted.\n  line 1, /" in ran.out) == (2, True)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "policies: {a: {rate: {limit: 5, per: 1d}, breaker: {failures: 3, probeAfter: 1m30s}, by: null}}",
+        "policies: {a: {maxConcurrent: 5.0, rate: {limit: 5, per: PT90M}}}",
+        "windows: {a: {schedule: '@daily', duration: 1.5h, then: null, labels: {}}}",
+        "windows: {a: {schedule: 'CRON_TZ=Europe/Paris 0 22 * * *', duration: 90m0s, spread: PT0S}}",
+        "calendars: {a: {holidays: [{country: FR, market: null}], open: null}}",
+        "calendars: {a: {closed: [{from: 2026-12-24, to: 2026-12-26, note: null}]}}",
+        "settings: {limits: {jobs: 5.0}, allowedTargets: {}}",
+        "settings: {limits: {}, allowedTargets: {hosts: ['*.X.example', x.example, '*.x.example']}}",
+    ],
+)
+def test_what_means_the_same_is_unchanged(sweephand: CommandLine, text: str) -> None:
+    sweephand.ok("apply", "-f", "-", given=f"{text}\njobs: []")
+    assert sweephand.ok("apply", "-f", "-", given=f"{text}\njobs: []").out == "1 unchanged\n"
+
+
 def test_a_default_retry_with_nulls_is_found_unchanged(sweephand: CommandLine) -> None:
     settings = "settings: {limits: {}, defaultRetry: {maxAttempts: 3, maxAge: null}, defaultTarget: null}"
     text = f"{settings}\njobs: [{{name: a, target: {{type: http, url: 'https://x.example'}}}}]"
