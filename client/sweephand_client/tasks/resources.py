@@ -11,8 +11,8 @@ from typing import Any, Final
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import NotFoundError, PreconditionError, Problem
 from sweephand_client.openapi.calendars import CalendarRequest
+from sweephand_client.openapi.namespaces import NamespaceRequest
 from sweephand_client.openapi.policies import PolicyRequest
-from sweephand_client.openapi.requests import NamespaceRequest
 from sweephand_client.openapi.windows import WindowRequest
 from sweephand_client.tasks.job_fields import FieldChange, changed_fields
 from sweephand_client.tasks.placing import instant
