@@ -1,6 +1,5 @@
 """A process of `sweephand dev`, for measurements and end-to-end tests."""
 
-import os
 import re
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.local.client import Client
-from infra.local.places import ROOT, StackError, environment
+from infra.local.places import SOURCES, StackError, environment
 
 #: The line of its output after which the process answers.
 _READY = "Ctrl-C"
@@ -41,8 +40,7 @@ def own_environment(installed: Path | None = None) -> dict[str, str]:
     """The environment of that command line. Only this repository's finds the modules of this repository."""
     if installed is not None:
         return environment()
-    path = os.pathsep.join(str(ROOT / each) for each in ("layers/sweephand/python", "client"))
-    return environment() | {"PYTHONPATH": path}
+    return environment() | {"PYTHONPATH": SOURCES}
 
 
 @contextmanager

@@ -7,6 +7,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+
+#: Where Python finds what a wheel has.
+SOURCES = os.pathsep.join(str(ROOT / each) for each in ("layers/sweephand/python", "client"))
 LOCAL = ROOT / ".local"
 PORT_DEFAULT = 4700
 REGION = "us-east-1"

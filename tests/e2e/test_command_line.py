@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 from infra.local.client import Client
-from infra.local.places import ROOT
+from infra.local.places import ROOT, SOURCES
 from tests.e2e.inboxes import Served, served
 from tests.fakes.receiver import Receiver
 
@@ -64,7 +64,7 @@ def sweephand(stack: Mapping[str, Any], namespace: str, tmp_path: Path) -> Comma
     home = tmp_path / "below"
     home.mkdir()
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SWEEPHAND", "AWS_"))}
-    own = {"HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "client"), "SWEEPHAND_NAMESPACE": namespace}
+    own = {"HOME": str(tmp_path), "PYTHONPATH": SOURCES, "SWEEPHAND_NAMESPACE": namespace}
     return CommandLine(home, kept | own)
 
 
@@ -139,7 +139,7 @@ def test_every_command_of_the_page_succeeds(
     script = f'set -o pipefail\nsweephand() {{ {program} "$@"; }}\n' + "".join(blocks("sh"))
     variables = {
         # `sweephand check` runs the engine.
-        "PYTHONPATH": f"{ROOT / 'client'}:{ROOT / 'layers/sweephand/python'}",
+        "PYTHONPATH": SOURCES,
         "API": stack["apiUrl"],
         "KEY": stack["apiKey"],
         "INBOX": inbox.url,

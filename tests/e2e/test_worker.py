@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 from infra.local.deploy import session
-from infra.local.places import ROOT, free_port
+from infra.local.places import SOURCES, free_port
 from tests.e2e.schedule import Schedule, eventually
 
 #: The twenty lines. A command writes its name, its variable and its input to a file of the test. The commands
@@ -68,7 +68,7 @@ class Moved:
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SWEEPHAND")}
         return kept | {
-            "PYTHONPATH": str(ROOT / "client"),
+            "PYTHONPATH": SOURCES,
             "SWEEPHAND_URL": self.stack["apiUrl"],
             "SWEEPHAND_KEY": self.stack["apiKey"],
             "SWEEPHAND_NAMESPACE": self.schedule.namespace,

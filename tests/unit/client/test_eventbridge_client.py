@@ -1,5 +1,6 @@
 """boto3's client of EventBridge Scheduler for a stack: where its calls go, and what proves the caller."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.config import Config
+from infra.local.places import SOURCES
 
 from sweephand_client import eventbridge
 from sweephand_client.http.errors import InputError
@@ -87,7 +89,8 @@ def test_the_model_for_the_command_line_of_aws_has_its_calls_signed_for_api_gate
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-m", "sweephand_client.eventbridge"]
-    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - this interpreter
+    where = os.environ | {"PYTHONPATH": SOURCES}
+    printed = subprocess.run(command, env=where, check=True, capture_output=True, text=True).stdout  # noqa: S603 - this interpreter
     # `aws configure add-model` keeps a model in such a folder.
     folder = tmp_path / "sweephand" / "2021-06-30"
     folder.mkdir(parents=True)
