@@ -49,6 +49,7 @@ verify: $(TESTS) ## the long proofs, for a night: SEEDS=1000 of each kind of wor
 	@for kind in $(FLOW_WORLDS); do \
 	    seeds=$(or $(FLOW_SEEDS),2000); case $$kind in *keys) seeds=$$((seeds / 5));; esac; \
 	    $(RUN) tests.simulation.flow --kind $$kind --seeds $$seeds || exit 1; done
+	@$(RUN) tests.orders --crashes 2
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest -m sampled --ignore=tests/models
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/models
 

@@ -32,7 +32,7 @@ botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
 #: The folders in the order in which their tests run: the tests that fail fastest come first.
-ROOMS = ("unit", "models", "template", "contract", "integration", "simulation", "e2e")
+ROOMS = ("unit", "models", "orders", "template", "contract", "integration", "simulation", "e2e")
 
 
 @pytest.hookimpl(tryfirst=True)
