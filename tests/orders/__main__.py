@@ -14,14 +14,24 @@ from typing import Final
 
 from tests.orders.engine import Explored, explore, first_complaint
 from tests.orders.scenarios import SCENARIOS, Scenario
-from tests.simulation.mutations.search import MUTATIONS
 
 #: What a step does, by its call. A call that is not here is named.
 _WORDS: Final = {
     "begins": "begins",
+    "batches.advance": "notes how far the batch is",
+    "batches.mark": "marks its triggers as over",
+    "batches.marks": "reads the marks of the batch",
+    "calendars.content": "reads what the calendar was written as",
+    "calendars.get": "reads the calendar",
+    "calendars.put": "commits the calendar",
     "changes.put": "files the change of the version before",
     "clock.move": "lets time pass",
     "consumers.deliver": "sends the request",
+    "consumers.answer": "gets the answer",
+    "flow_queue.send": "sends a message about the gate",
+    "gate_lines.put": "writes an entry of the line",
+    "gates.change": "writes the gate",
+    "gates.get": "reads the gate",
     "jobs.briefs": "reads the jobs of its timers",
     "jobs.delete": "deletes the job",
     "jobs.get": "reads the job",
@@ -30,6 +40,7 @@ _WORDS: Final = {
     "leases.commit": "commits the cursor",
     "leases.release": "commits the cursor and releases the shard",
     "leases.state": "reads the leases",
+    "policies.get": "reads the policy",
     "queue.acknowledge": "acknowledges its messages",
     "queue.send": "sends messages",
     "runs.claim": "claims the attempt",
@@ -60,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _is_kept(name: str, scenario: Scenario, asked: Namespace) -> bool:
     began = process_time()
-    with MUTATIONS[scenario.mutation].breaks() if asked.broken else nullcontext():
+    with scenario.breaks() if asked.broken else nullcontext():
         found = explore(scenario.build, asked.preemptions, asked.crashes)
         seconds = process_time() - began
         if found.complaint is not None:

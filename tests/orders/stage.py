@@ -10,6 +10,7 @@ from tests.fakes.world import NOON, World
 from tests.orders.engine import Actor, Scene, Steps
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.runs.received import Handled, Received, finished
 from sweephand.wheel.sweep import Swept
 
@@ -54,6 +55,8 @@ class Stage(World):
         self._steps = steps
         self.ids = OwnIds(steps)  # type: ignore[assignment]
         self.ledger = Ledger(self)
+        #: The requests that are open now, and the most that were, if the consumer answers later.
+        self.open = self.open_max = 0
 
     def _port(self, port: Any, called: str) -> Any:
         return self._steps.port(port, called)
@@ -83,6 +86,16 @@ class Stage(World):
 
         self._steps.step("clock.move", move)
 
+    def answer_later(self, _: Attempt) -> Answer:
+        """What a consumer answers in a step of its own. A request is over when its function crashes."""
+        self.open += 1
+        self.open_max = max(self.open_max, self.open)
+        try:
+            self._steps.step("consumers.answer", lambda: None)
+        finally:
+            self.open -= 1
+        return Answer(succeeded=True, code=204)
+
     def scene(self, *actors: Actor, judge: Callable[[bool], None]) -> Scene:
         """The scene with these actors, beginning with the world as it is now."""
         return Scene(actors, lambda: self.clock.time, self.shared, judge)
@@ -95,7 +108,7 @@ class Stage(World):
         ]
         known = {name: each for name, each in vars(self.ledger).items() if name != "world"}
         stores = [_text(_contents(getattr(self, name))) for name in _SHARED]
-        return f"{self.clock.time} {requests} {_text(known)} {stores}"
+        return f"{self.clock.time} {self.open} {self.open_max} {requests} {_text(known)} {stores}"
 
     def rest(self, minutes: int = 6) -> None:
         """Let time pass without faults until every promise is due. SQS shows again what a crash left."""
@@ -106,6 +119,10 @@ class Stage(World):
     def check(self, *, may_repeat: bool) -> None:
         """Assert that what was owed was delivered, that nothing else was, and, without a crash, only once."""
         self.ledger.check(self.clock.time)
+        self.check_repetitions(may_repeat=may_repeat)
+
+    def check_repetitions(self, *, may_repeat: bool) -> None:
+        """Assert that no request was sent twice without a crash."""
         sent = Counter((each.id, each.number) for each in self.consumers.attempts)
         repeated = [each for each, times in sent.items() if times > 1]
         assert may_repeat or not repeated, f"sent twice without a crash: {repeated}"

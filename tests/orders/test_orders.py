@@ -6,7 +6,6 @@ from typing import Final
 import pytest
 from tests.orders.engine import explore
 from tests.orders.scenarios import SCENARIOS
-from tests.simulation.mutations.search import MUTATIONS
 
 #: The worlds that are walked with states apart too, which takes ten times as long.
 APART: Final = SCENARIOS if os.environ.get("SWEEPHAND_WHOLE") else ("delete", "pause and resume")
@@ -24,7 +23,7 @@ def test_every_order_keeps_the_promises(name: str) -> None:
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_world_shows_its_mutation(name: str) -> None:
     scenario = SCENARIOS[name]
-    with MUTATIONS[scenario.mutation].breaks():
+    with scenario.breaks():
         assert explore(scenario.build, None).complaint is not None
 
 
