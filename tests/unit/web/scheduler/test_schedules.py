@@ -19,6 +19,7 @@ from tests.fakes.scheduler_calls import (
 )
 
 from sweephand.base.instants import MINUTE_MS
+from sweephand.web.scheduler import schedules
 
 NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 ARN = f"arn:aws:scheduler:{PLACE}:schedule/default/nightly"
@@ -134,6 +135,23 @@ def test_a_creation_that_the_sdk_sends_again_changes_nothing_and_another_one_is_
     assert refused(scheduler.create_schedule, **schedule(ClientToken="t", Description="x")) == taken
     assert refused(scheduler.create_schedule, **schedule(ClientToken="u")) == taken
     assert job_of(api) == before
+
+
+def test_a_creation_that_overtakes_itself_succeeds(
+    scheduler: Any, api: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheduler.create_schedule(**schedule(ClientToken="t"))
+    before, read = job_of(api), schedules._stored
+    seen: list[object] = []
+
+    def stored(*arguments: Any) -> Any:
+        seen.append(arguments)
+        return None if len(seen) % 2 else read(*arguments)
+
+    monkeypatch.setattr(schedules, "_stored", stored)
+    assert scheduler.create_schedule(**schedule(ClientToken="t"))["ScheduleArn"] == ARN
+    assert refused(scheduler.create_schedule, **schedule(ClientToken="u"))[0] == "ConflictException"
+    assert (len(seen), job_of(api)) == (4, before)
 
 
 def test_an_update_resets_what_it_leaves_out_and_keeps_the_creation(scheduler: Any, api: Client) -> None:

@@ -98,24 +98,27 @@ def create_schedule(services: Services, request: Request[NoQuery, Asked]) -> Rep
     now = request.requested_at
     reply = Reply(200, {"ScheduleArn": schedule_arn(request.function_arn, *key)})
     stored = _stored(services, key, now)
-    if stored is not None:
-        written = written_of(stored.job.definition)
-        if written is not None and is_repeated(written, request.body.document, body.client_token):
+    if stored is None:
+        definition = _definition(services, request, key, created_at=now)
+        try:
+            services.writer.put(
+                key,
+                definition,
+                caller=request.caller.key_id,
+                requested_at=now,
+                if_absent=True,
+                is_paused=body.state == "DISABLED",
+            )
+        except PreconditionError:
+            # Another call came first. It may be this one, which the SDK has sent again.
+            stored = _stored(services, key, now)
+        else:
             return reply
-        raise ConflictError(_exists(key, written))
-    definition = _definition(services, request, key, created_at=now)
-    try:
-        services.writer.put(
-            key,
-            definition,
-            caller=request.caller.key_id,
-            requested_at=now,
-            if_absent=True,
-            is_paused=body.state == "DISABLED",
-        )
-    except PreconditionError:
-        raise ConflictError(_exists(key, None)) from None
-    return reply
+    written = None if stored is None else written_of(stored.job.definition)
+    if written is not None and is_repeated(written, request.body.document, body.client_token):
+        return reply
+    said = f"Schedule {key.name} already exists."
+    raise ConflictError(said if written is not None else f"{said} {_NO_SCHEDULE}")
 
 
 @partial(_operation, method="PUT", path=_ONE, access="write", accepts=_WRITES)
@@ -234,11 +237,6 @@ def _schedule(services: Services, key: JobKey, now: Instant) -> tuple[View, Writ
 
 
 _NO_SCHEDULE: Final = "A job of this name was not written as a schedule."
-
-
-def _exists(key: JobKey, written: Written | None) -> str:
-    said = f"Schedule {key.name} already exists."
-    return said if written is not None else f"{said} {_NO_SCHEDULE}"
 
 
 def _definition(
