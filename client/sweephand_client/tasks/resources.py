@@ -166,10 +166,14 @@ def _ms(text: str) -> Decimal:
     """The milliseconds of a duration of Go, of ISO 8601, or in days."""
     terms = text.lower()
     terms = terms[1:].replace("t", "", 1) if terms.startswith("p") else terms
-    found = _TERM.findall(terms)
-    if "".join(number + unit for number, unit in found) != terms:
-        raise ValueError(text)
-    return sum((Decimal(number) * _UNITS_MS[unit] for number, unit in found), Decimal(0))
+    total, at = Decimal(0), 0
+    while at < len(terms):
+        found = _TERM.match(terms, at)
+        if found is None:
+            raise ValueError(text)
+        total += Decimal(found[1]) * _UNITS_MS[found[2]]
+        at = found.end()
+    return total
 
 
 def _hosts(hosts: list[str]) -> list[str]:
