@@ -147,7 +147,7 @@ CEILINGS: Final = {
     # Which Chromium shows pages, and the group of the tests on DynamoDB Local: 37, in two modules.
     # What stands beside the jobs of a file: 240. Who owns them: 190. All or nothing: 85.
     # Every order of small worlds: an engine, a world whose calls are steps, and scenarios: 665.
-    "tests": Size(lines=98_515, modules=855, inner_imports=1),
+    "tests": Size(lines=98_540, modules=855, inner_imports=1),
 }
 
 

@@ -22,8 +22,9 @@ from tests.e2e.schedule import Schedule
 from tests.fakes.receiver import Answer
 
 from sweephand_client import Client as PackagedClient
-from sweephand_client import IamSignature, UnauthenticatedError
+from sweephand_client import IamSignature, UnauthenticatedError, eventbridge
 from sweephand_client.openapi.requests import HttpTarget
+from sweephand_client.profiles import Stack
 
 AUDIENCE: Final = "sweephand"
 ADMIN: Final = {"sub": "ann", "https://sweephand.example/ns": "*", "sweephand_role": "admin"}
@@ -245,6 +246,32 @@ def test_the_client_signs_each_request_for_a_stack_for_iam(
         client.jobs.put("bills", "a:b@c+d", {"target": target, "labels": labels})
         assert [each["name"] for each in client.jobs.list("bills", labels=labels)] == ["a:b@c+d"]
         client.jobs.delete("bills", "a:b@c+d")
+
+
+@pytest.mark.parametrize("caller", ["ann", "session"])
+def test_the_client_of_eventbridge_signs_for_a_stack_for_iam(
+    parameters: Parameters, signed: Mapping[str, SigningClient], caller: str
+) -> None:
+    credentials = signed[caller].credentials
+    scheduler = eventbridge.client(
+        Stack(parameters.stack["apiUrl"], "the test", auth="iam", region=REGION),
+        aws_access_key_id=credentials.access_key,
+        aws_secret_access_key=credentials.secret_key,
+        aws_session_token=credentials.token,
+    )
+    scheduler.create_schedule_group(Name="bills", Tags=[{"Key": "team", "Value": "r&d + ops"}])
+    scheduler.create_schedule(
+        Name="a.b_c",
+        GroupName="bills",
+        ScheduleExpression="cron(0 9 * * ? *)",
+        FlexibleTimeWindow={"Mode": "OFF"},
+        Target={"Arn": "https://example.com/hook", "RoleArn": "arn:aws:iam::123456789012:role/any"},
+    )
+    found = [each["Arn"] for each in scheduler.list_schedules(GroupName="bills")["Schedules"]]
+    assert [each.rpartition(":")[2] for each in found] == ["schedule/bills/a.b_c"]
+    arn = scheduler.get_schedule_group(Name="bills")["Arn"]
+    assert scheduler.list_tags_for_resource(ResourceArn=arn)["Tags"][0]["Value"] == "r&d + ops"
+    scheduler.delete_schedule_group(Name="bills")
 
 
 def test_a_stack_for_iam_lets_nobody_in_whom_iam_does_not(
