@@ -167,17 +167,12 @@ def _document(schedule: Schedule) -> dict[str, Any]:
 
 
 def _data(made: Translated) -> Any:
-    """The data of the job: the value of the text if it stands for these very bytes, and else the text."""
+    """The data of the job. An input that is no JSON is a text."""
     try:
         value = exact_json.read(made.input)
     except ValueError:
         return made.input
-    is_alone = made.fields["target"]["type"] != "http"
-    return (
-        made.input
-        if is_alone and (isinstance(value, str) or exact_json.write(value) != made.input)
-        else value
-    )
+    return made.data(value, exact_json.write(value))
 
 
 def _is_label(name: str, value: str) -> bool:

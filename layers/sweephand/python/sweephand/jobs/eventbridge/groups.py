@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from sweephand.base.errors import ConflictError, InvalidError, NotFoundError, UnavailableError, Violation
+from sweephand.base.errors import ConflictError, InvalidError, NotFoundError, Violation
 from sweephand.base.instants import Instant
+from sweephand.jobs.preconditions import until_written
 from sweephand.model.page import Page
 from sweephand.model.schedule_group import DEFAULT_GROUP, ScheduleGroup
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.schedule_groups import ScheduleGroupStore
-
-#: How often a write starts again from what another caller has written.
-_TRIES_MAX = 5
 
 
 class ScheduleGroups:
@@ -77,9 +75,9 @@ class ScheduleGroups:
         self._groups.delete(group)
 
     def _change(self, name: str, changed: Callable[[ScheduleGroup, Instant], ScheduleGroup]) -> ScheduleGroup:
-        for _ in range(_TRIES_MAX):
+        def write() -> ScheduleGroup | None:
             before = self.get(name)
             after = changed(before, self._clock.now())._replace(version=self._ids.token())
-            if self._groups.put(after, before.version):
-                return after
-        raise UnavailableError("The schedule group was written by other requests. Try again.")
+            return after if self._groups.put(after, before.version) else None
+
+        return until_written(write, "The schedule group was written by other requests. Try again.")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 #: The fields of a target that a job can say.
-KNOWN: Final = frozenset(
+_KNOWN: Final = frozenset(
     {
         "Arn",
         "DeadLetterConfig",
@@ -83,7 +83,7 @@ def target_fields(target: Mapping[str, Any], schedule_arn: str, *, with_roles: b
     arn = str(target["Arn"])
     job: dict[str, Any] = {}
     needs: set[tuple[str, str]] = set()
-    if unknown := sorted(target.keys() - KNOWN):
+    if unknown := sorted(target.keys() - _KNOWN):
         raise NoTargetError(f"Its target has {', '.join(unknown)}, which no target of Sweephand has.")
     if arn.startswith("https://"):
         _check_sent_by_http(target.get("Input", "null"))

@@ -6,7 +6,7 @@ import zoneinfo
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from sweephand.jobs.eventbridge.targets import NoTargetError, input_of, target_fields
+from sweephand.jobs.eventbridge.targets import input_of, target_fields
 
 _RATE: Final = re.compile(r"rate\(\s*([0-9]+)\s+(minute|hour|day)s?\s*\)")
 _CRON: Final = re.compile(r"cron\((.*)\)")
@@ -29,6 +29,16 @@ class Translated(NamedTuple):
     input: str
     changes: tuple[str, ...]
     needs: frozenset[tuple[str, str]]
+
+    def data(self, value: Any, sent: str) -> Any:
+        """The data of the job: `value` if it leaves as the very input, and else the input as a text.
+
+        `value` is the JSON value of the input, and `sent` the JSON text by which a delivery carries it. An
+        HTTP target gets the value in either case.
+        """
+        if self.fields["target"]["type"] == "http":
+            return value
+        return self.input if isinstance(value, str) or sent != self.input else value
 
 
 _PHASE: Final = (
@@ -125,6 +135,3 @@ def _changes_its_clock(zone: str, now: dt.datetime) -> bool:
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
         return True
     return len({(now + dt.timedelta(weeks=each)).astimezone(known).utcoffset() for each in range(104)}) > 1
-
-
-__all__ = ["NoTargetError", "OverError", "Translated", "translate"]

@@ -258,15 +258,12 @@ def _definition(
 
 
 def _data(made: Translated) -> Any:
-    """The data of the job: the value of the text if it stands for these very bytes, and else the text."""
+    """The data of the job. An input that is no JSON is a text."""
     try:
         value = json_text.read(made.input)
     except MalformedError:
         return made.input
-    is_alone = made.fields["target"]["type"] != "http"
-    if is_alone and (isinstance(value, str) or payload_of(json_text.write(value)).text != made.input):
-        return made.input
-    return value
+    return made.data(value, payload_of(json_text.write(value)).text or "")
 
 
 def _input_of(text: str) -> str:
