@@ -77,7 +77,7 @@ CEILINGS: Final = {
     # Settings, policies and windows in a file of jobs take 270, in modules of their own with calendars: what
     # they are and what of them means the same, the steps of an apply, and its dry run.
     # Who owns a job takes 130.
-    "client": Size(lines=6_420, modules=62, inner_imports=0),
+    "client": Size(lines=6_415, modules=62, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.

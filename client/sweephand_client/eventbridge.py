@@ -27,7 +27,7 @@ _SIGNED_FOR: Final = "execute-api"
 
 
 def client(stack: Stack | None = None, **options: Any) -> Any:
-    """boto3's client `scheduler` for a stack, by default the one that `find_stack()` finds.
+    """boto3's client `scheduler` for a stack. Without `stack`, `find_stack()` says which.
 
     `options` go to `boto3.client`. Errors are those of boto3: `client.exceptions.ConflictException` and so
     on. Raises InputError without boto3 or a stack.

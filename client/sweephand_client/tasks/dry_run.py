@@ -72,7 +72,7 @@ class _Pending:
                 self._default_target = step.body.get("defaultTarget")
 
     def excuses(self, write: Write, problem: Problem) -> bool:
-        """Whether a job may be refused only because one of these is not written yet."""
+        """Whether the stack may refuse a job only because the file's own resources are not written yet."""
         pointers = {each.pointer for each in problem.errors}
         if pointers == {"/policy"}:
             return self._has_policy(write)
@@ -81,7 +81,7 @@ class _Pending:
         return pointers in _OF_DAYS and self._has_calendar(write)
 
     def without(self, write: Write) -> Write:
-        """The job that the stack judges in its place: with none of these, and with the default target."""
+        """The job that the stack judges instead: with the default target, and nothing else of the file."""
         is_left_out = {"policy": self._has_policy(write), "calendar": self._has_calendar(write)}
         fields = {name: each for name, each in write.definition.items() if not is_left_out.get(name)}
         return replace(write, definition=cast("JobRequest", fields | self._defaults(write)))

@@ -45,15 +45,15 @@ class Resource:
 
     @property
     def has_names(self) -> bool:
-        """Whether a namespace has many of them, each with a name."""
+        """Whether a namespace has many resources of this kind, each with a name."""
         return self.kind != "settings"
 
     def what(self, name: str) -> str:
-        """One of them, for people."""
+        """The resource of that name, as a person calls it."""
         return f"{self.kind} {name}".rstrip()
 
     def pointer(self, name: str) -> str:
-        """The JSON pointer of one of them in the file."""
+        """The JSON pointer of the resource of that name in the file."""
         escaped = name.replace("~", "~0").replace("/", "~1")
         return f"/{self.field}/{escaped}" if self.has_names else f"/{self.field}"
 

@@ -22,9 +22,9 @@ HELD: Final = Problem(409, "", "It was not deleted, because something else was r
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What becomes of one job. `declared` is None if the job is deleted; `rev` is the one that was read.
+    """What becomes of one job. `declared` is None if the job is deleted; `rev` is the revision that was read.
 
-    With `resource`, the step is about the one of that name, and writes `body`.
+    With a `resource`, the step is about no job, but about the resource of that name, and writes `body`.
 
     `incomplete` is the revision of a job that an interrupted creation left. It is removed first.
     `updated_at` is when the job that was read got its definition. With a `problem`, nothing is written. The

@@ -141,7 +141,7 @@ def judge_file(declared: JobsFile, now: Instant, namespace: str, lines: Lines) -
 
 
 def _on_open_days(definition: JobRequest, calendars: Collection[str]) -> JobRequest:
-    """The definition with open days in place of closed ones, if it names one of these calendars."""
+    """The definition with open days in place of closed ones, if it names any of these calendars."""
     used: Any = definition.get("calendar")
     if not isinstance(used, dict) or used.get("name") not in calendars or used.get("days") != "closed":
         return definition
