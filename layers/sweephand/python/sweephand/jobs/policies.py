@@ -4,21 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NoReturn
 
-from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
+from sweephand.base.errors import ConflictError, NotFoundError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import API_LIMIT_MS, POLICY_CHANGE_MS
 from sweephand.jobs.policy_check import POLICIES_OFF
 from sweephand.jobs.policy_fields import PolicyLimits, shown_limits
-from sweephand.jobs.preconditions import check_revision, check_time_limit
+from sweephand.jobs.preconditions import check_revision, check_time_limit, until_written
 from sweephand.model.change import Change, changes_between
 from sweephand.model.gate_message import GateMessage
 from sweephand.model.policy import Policy, PolicyKey
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.flow import FlowQueue, PolicyStore
 from sweephand.ports.jobs import ChangeStore
-
-#: How often a write starts over that another write has overtaken.
-_TRIES_MAX: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +68,8 @@ class PolicyWriter:
         UnavailableError after 20 s; then nothing was committed. Raises StoreError, after which the write may
         be committed. The caller may safely ask again.
         """
-        for _ in range(_TRIES_MAX):
+
+        def write() -> PolicyWritten | None:
             stored, now = self._policies.get(key), self._clock.now()
             present = _present(stored)
             version = None if present is None else present.version
@@ -82,9 +80,11 @@ class PolicyWriter:
             if stored is not None and stored.by != limits.by and self._is_in_use(stored):
                 raise ConflictError(_IN_USE)
             policy = self._policy(key, stored, limits, now, who)
-            if self._commit(policy, stored, requested_at):
-                return PolicyWritten(policy, "created" if present is None else "replaced")
-        raise UnavailableError(_BUSY)
+            if not self._commit(policy, stored, requested_at):
+                return None
+            return PolicyWritten(policy, "created" if present is None else "replaced")
+
+        return until_written(write, _BUSY)
 
     def pause(
         self,
@@ -124,7 +124,8 @@ class PolicyWriter:
         Raises NotFoundError, PreconditionError, and UnavailableError after 20 s. Raises ConflictError if the
         policy is paused: its triggers would wait for ever, and no list would show why.
         """
-        for _ in range(_TRIES_MAX):
+
+        def write() -> Policy | None:
             present, now = self._existing(key, if_match), self._clock.now()
             if present.paused_at is not None:
                 raise ConflictError(f"The policy {key.name} is paused. Resume it before you delete it.")
@@ -133,9 +134,9 @@ class PolicyWriter:
             check_time_limit(self._clock, requested_at)
             self._file_change_of(present)
             deleted = replace(present, version=token, updated_at=now, deleted_at=now, change=change)
-            if self._policies.put(deleted, present.version):
-                return
-        raise UnavailableError(_BUSY)
+            return deleted if self._policies.put(deleted, present.version) else None
+
+        until_written(write, _BUSY)
 
     def _switch(
         self,
@@ -147,7 +148,7 @@ class PolicyWriter:
         requested_at: Instant,
         if_match: tuple[str, ...] | None,
     ) -> Policy:
-        for _ in range(_TRIES_MAX):
+        def write() -> Policy | None:
             present, now = self._existing(key, if_match), self._clock.now()
             pauses = what == "paused"
             if (present.paused_at is not None) == pauses:
@@ -161,9 +162,9 @@ class PolicyWriter:
                 pause_reason=reason,
                 change=Change(now, who, what, token, reason),
             )
-            if self._commit(switched, present, requested_at):
-                return switched
-        raise UnavailableError(_BUSY)
+            return switched if self._commit(switched, present, requested_at) else None
+
+        return until_written(write, _BUSY)
 
     def _existing(self, key: PolicyKey, if_match: tuple[str, ...] | None) -> Policy:
         """The policy in one of those revisions; NotFoundError if it does not exist or was deleted."""
