@@ -5,9 +5,10 @@ from typing import Annotated, cast
 
 import typer
 
-from sweephand_client.commands.inputs import read_secret
-from sweephand_client.commands.job import limited
-from sweephand_client.commands.session import Session, command
+from sweephand_client.commands.inputs import Yes, ask, read_secret
+from sweephand_client.commands.session import Session, Watch, command
+from sweephand_client.commands.tables import Limit, limited
+from sweephand_client.commands.times import PAST, given
 from sweephand_client.openapi.requests import Role
 from sweephand_client.profiles import read_profiles, remove_profile, write_profile
 
@@ -18,9 +19,8 @@ profiles = typer.Typer(no_args_is_help=True, help="Profiles: how to reach which 
 _KeyId = Annotated[str, typer.Argument(help="The id of the key.", show_default=False)]
 _Secret = Annotated[str, typer.Argument(help="The name of the secret.", show_default=False)]
 _Profile = Annotated[str, typer.Argument(help="The name of the profile.", show_default=False)]
-_Since = Annotated[str | None, typer.Option(help="Only changes at this instant (RFC 3339) or later.")]
-_Until = Annotated[str | None, typer.Option(help="Only changes before this instant.")]
-_Limit = Annotated[int, typer.Option(help="How many changes.", min=1)]
+_Since = Annotated[str | None, typer.Option(help=f"Only changes at this time or later: {PAST}.")]
+_Until = Annotated[str | None, typer.Option(help="Only changes before this time.")]
 _Expires = Annotated[str | None, typer.Option(help="How long the key works, as 90d.")]
 
 
@@ -78,8 +78,9 @@ def rotate(
 
 
 @command(keys)
-def revoke(session: Session, key_id: _KeyId) -> None:
+def revoke(session: Session, key_id: _KeyId, *, yes: Yes = False) -> None:
     """Revoke a key. The gateway may accept it for up to a minute more."""
+    ask(f"Revoke {key_id}?", is_sure=yes)
     session.client.keys.revoke(key_id)
     session.output.done(f"Revoked {key_id}.", {"revoked": key_id})
 
@@ -101,8 +102,9 @@ def list_secrets(session: Session) -> None:
 
 
 @command(secrets, "delete")
-def delete_secret(session: Session, name: _Secret) -> None:
+def delete_secret(session: Session, name: _Secret, *, yes: Yes = False) -> None:
     """Delete a secret. The triggers of jobs that name it fail."""
+    ask(f"Delete the secret {name} of {session.namespace}?", is_sure=yes)
     session.client.secrets.delete(session.namespace, name)
     session.output.done(f"Deleted the secret {name}.", {"deleted": name})
 
@@ -160,9 +162,14 @@ def remove(session: Session, name: _Profile) -> None:
     session.output.done(f"Removed the profile {name} from {path}.", {"removed": name})
 
 
-def changes(session: Session, *, since: _Since = None, until: _Until = None, limit: _Limit = 20) -> None:
+def changes(session: Session, *, since: _Since = None, until: _Until = None, limit: Limit = None) -> None:
     """List who changed keys, secrets and settings, newest first. Needs the role admin."""
-    found = limited(session, session.client.keys.changes(since=since, until=until), limit)
+    times = session.times
+    found = limited(
+        session,
+        session.client.keys.changes(since=given(times.past, since), until=given(times.past, until)),
+        limit,
+    )
     rows = [
         (
             each["time"],
@@ -178,18 +185,24 @@ def changes(session: Session, *, since: _Since = None, until: _Until = None, lim
     session.output.table(("TIME", "WHAT", "SUBJECT", "NAMESPACE", "NAME", "WHO", "FIELDS"), rows, found)
 
 
-def status(session: Session) -> None:
+def status(session: Session, *, watch: Watch = False) -> None:
     """Show which stack the commands call, whether it ticks, and what the key allows."""
-    health, me = session.client.health(), session.client.me()
-    found = {
-        "url": session.stack.url,
-        "found": session.stack.source,
-        "heartbeatAt": health["heartbeatAt"],
-        "enabled": health["enabled"],
-        "version": health["version"],
-        "key": me["id"],
-        "namespace": me["namespace"],
-        "role": me["role"],
-        "expiresAt": me["expiresAt"],
-    }
-    session.output.fields(found)
+    me = session.client.me()
+
+    def look() -> bool:
+        health = session.client.health()
+        found = {
+            "url": session.stack.url,
+            "found": session.stack.source,
+            "heartbeatAt": health["heartbeatAt"],
+            "enabled": health["enabled"],
+            "version": health["version"],
+            "key": me["id"],
+            "namespace": me["namespace"],
+            "role": me["role"],
+            "expiresAt": me["expiresAt"],
+        }
+        session.output.fields(found)
+        return not watch
+
+    session.watch(look)

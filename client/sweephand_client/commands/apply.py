@@ -8,7 +8,8 @@ import typer
 
 from sweephand_client.commands.inputs import file_name, jobs_of, read_text
 from sweephand_client.commands.output import Output
-from sweephand_client.commands.session import DIFFERS, Session, exit_for, problem_value
+from sweephand_client.commands.problems import exit_for
+from sweephand_client.commands.session import DIFFERS, Session, problem_value
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError, Problem
 from sweephand_client.tasks.apply import carry_out, plan
@@ -86,7 +87,7 @@ def apply(
             refused = refusals(session.client, namespace, steps, reason=reason, seen=bar.step)
     if dry_run or refused:
         _show_plan(output, steps, refused, lines)
-        if not dry_run and not output.as_json:
+        if not dry_run and not output.is_data:
             output.note("Nothing was written.")
         exit_for(each.problem for each in refused)
         if exit_code and any(each.is_change for each in steps):
@@ -97,13 +98,13 @@ def apply(
         for done in carry_out(session.client, namespace, steps, reason=reason):
             bar.step()
             finished.append(done)
-            if not output.as_json:
+            if not output.is_data:
                 _show_done(output, done, lines)
     same = sum(not each.is_change for each in steps)
     counts = Counter("refused" if each.problem else _verb(each.step) for each in finished)
-    if output.as_json:
+    if output.is_data:
         results = [_done_value(each) for each in finished]
-        output.json({"results": results, **dict.fromkeys(_OF_APPLY, 0), **counts, "unchanged": same})
+        output.data({"results": results, **dict.fromkeys(_OF_APPLY, 0), **counts, "unchanged": same})
     else:
         output.text(_counts_text(dict(sorted(counts.items())), same))
     exit_for(each.problem for each in finished)
@@ -111,17 +112,17 @@ def apply(
 
 def schema(session: Session) -> None:
     """Print the JSON Schema of the file that apply takes, with which an editor completes and checks it."""
-    session.output.json(jobs_schema(session.client.description()))
+    session.output.data(jobs_schema(session.client.description()))
 
 
 def _show_plan(output: Output, steps: list[Step], refused: list[Done], lines: Lines | None) -> None:
     problems = {each.step.key: each.problem for each in refused}
     counts = Counter("refused" if each.key in problems else each.kind for each in steps if each.is_change)
     same = sum(not each.is_change for each in steps)
-    if output.as_json:
+    if output.is_data:
         values = [_step_value(each, problems.get(each.key)) for each in steps if each.is_change]
         numbers = {each: counts[each] for each in _OF_PLAN}
-        output.json({"steps": values, **numbers, "pausing": counts["same"], "unchanged": same})
+        output.data({"steps": values, **numbers, "pausing": counts["same"], "unchanged": same})
         return
     for step in steps:
         if not step.is_change:

@@ -6,8 +6,9 @@ from typing import Annotated, Final
 import typer
 
 from sweephand_client.commands.inputs import JobName
-from sweephand_client.commands.job import limited
-from sweephand_client.commands.session import Session, command
+from sweephand_client.commands.session import Session, Watch, command
+from sweephand_client.commands.tables import Limit, counted, limited
+from sweephand_client.commands.times import PAST
 from sweephand_client.http.errors import InputError
 from sweephand_client.openapi.run_answers import ListedBatchResponse
 from sweephand_client.tasks.placing import instant
@@ -22,7 +23,7 @@ def list_(
     session: Session,
     job: JobName,
     *,
-    limit: Annotated[int, typer.Option(min=1, help="How many batches to show.")] = 20,
+    limit: Limit = None,
 ) -> None:
     """List the batches of a job, newest due time first. A batch without an ended run is left out."""
     found = limited(session, session.client.jobs.batches(session.namespace, job), limit)
@@ -43,19 +44,24 @@ def show(
         typer.Argument(help="The batch, as `sweephand batch list` shows it.", show_default="the newest"),
     ] = None,
     *,
-    due: Annotated[str | None, typer.Option(help="The batch that was due then (RFC 3339).")] = None,
+    due: Annotated[str | None, typer.Option(help=f"The batch that was due then: {PAST}.")] = None,
+    watch: Watch = False,
 ) -> None:
     """Show how many runs of a batch are over, how they ended, and when the batch will be over."""
     if batch is not None and due is not None:
         raise InputError("Give a batch or --due, not both.")
-    chosen = batch or (_newest(session, job) if due is None else _due_at(due))
-    found = session.client.jobs.batch(session.namespace, job, chosen)
-    if session.output.as_json:
-        session.output.json(found)
-        return
-    over = found["succeeded"] + found["failed"] + found["cancelled"]
-    session.output.text(f"{over} of {found['total']} runs are over ({over * 100 // found['total']}%).")
-    session.output.fields(found)
+    chosen = batch or (_newest(session, job) if due is None else _due_at(session.times.past(due)))
+
+    def look() -> bool:
+        found = session.client.jobs.batch(session.namespace, job, chosen)
+        over = found["succeeded"] + found["failed"] + found["cancelled"]
+        if not session.output.is_data:
+            percent = over * 100 // found["total"]
+            session.output.text(f"{over} of {counted(found['total'], 'run')} are over ({percent}%).")
+        session.output.fields(found)
+        return not watch or over == found["total"]
+
+    session.watch(look)
 
 
 def _end(batch: ListedBatchResponse) -> tuple[str | int | None, ...]:
@@ -76,9 +82,4 @@ def _newest(session: Session, job: str) -> str:
 
 def _due_at(text: str) -> str:
     """The name of a batch of the schedule: its due time in ms since 1970."""
-    try:
-        return str((instant(text) - _EPOCH) // dt.timedelta(milliseconds=1))
-    except ValueError:
-        raise InputError(
-            f"{text!r} is no RFC 3339 time. Give one, as in --due 2027-01-31T02:00:00Z."
-        ) from None
+    return str((instant(text) - _EPOCH) // dt.timedelta(milliseconds=1))

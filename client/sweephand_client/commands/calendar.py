@@ -6,7 +6,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from sweephand_client.commands.inputs import read_object, read_text
+from sweephand_client.commands.inputs import Yes, ask, read_object, read_text
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import InputError
 from sweephand_client.openapi.calendars import CalendarRequest
@@ -69,7 +69,7 @@ def put_calendar(
     if if_match is not None or if_absent:
         raise InputError("Give --dry-run without --if-match and --if-absent: nothing is written.")
     preview = calendars.preview(session.namespace, name, request)
-    if not preview["changes"] and not session.output.as_json:
+    if not preview["changes"] and not session.output.is_data:
         session.output.text(f"No day of a stored calendar {name} changes. The next days:")
     _show_days(session, preview["changes"] or preview["nextDays"], preview)
 
@@ -78,8 +78,8 @@ def put_calendar(
 def get_calendar(session: Session, name: _Calendar) -> None:
     """Show a calendar, its next days, and whether its jobs have followed the last change."""
     found = session.client.calendars.get(session.namespace, name)
-    if session.output.as_json:
-        session.output.json(found)
+    if session.output.is_data:
+        session.output.data(found)
         return
     session.output.fields({field: value for field, value in found.items() if field not in _NOT_SHOWN})
     _show_days(session, found["nextDays"], None)
@@ -110,8 +110,9 @@ def list_days(
 
 
 @command(app, "delete")
-def delete_calendar(session: Session, name: _Calendar) -> None:
+def delete_calendar(session: Session, name: _Calendar, *, yes: Yes = False) -> None:
     """Delete a calendar that no job names."""
+    ask(f"Delete the calendar {name} of {session.namespace}?", is_sure=yes)
     session.client.calendars.delete(session.namespace, name)
     session.output.done(f"Deleted the calendar {name}.", {"deleted": 1})
 

@@ -72,8 +72,8 @@ def crontab(
     _check_zones(translated)
     if commands is not None:
         _write_commands(commands, write_commands_file(translated.commands, session.asked_namespace))
-    if session.output.as_json:
-        session.output.json(_crontab_value(translated))
+    if session.output.is_data:
+        session.output.data(_crontab_value(translated))
     else:
         typer.echo(write_jobs_file(translated.file, translated.notes_by_job()), nl=False)
     for note in translated.notes:

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from sweephand_client.commands.output import Output, write_whole
-from sweephand_client.commands.session import DIFFERS, REFUSED, Session, exit_for, problem_value
+from sweephand_client.commands.problems import exit_for
+from sweephand_client.commands.session import DIFFERS, REFUSED, Session, problem_value
 from sweephand_client.http.errors import InputError
 from sweephand_client.tasks.eventbridge.moving import Moved, Mover
 from sweephand_client.tasks.eventbridge.report import needed, report_lines, report_value
@@ -71,18 +72,18 @@ def eventbridge(
         schedules, namespace=session.asked_namespace, now=session.now(), with_roles=not without_roles
     )
     value: dict[str, Any] = {"schedules": [report_value(each) for each in moves], "needs": needed(moves)}
-    if not output.as_json:
+    if not output.is_data:
         output.text("\n".join([f"{len(moves)} schedules of {source.region}", *report_lines(moves)]))
     if to is not None and not dry_run:
         value["files"] = _write_files(to, moves)
-        if not output.as_json:
+        if not output.is_data:
             _show_files(output, value["files"])
     moved: list[Moved] = []
     if disable_source and not dry_run:
         moved = _move(session, source, moves, existing)
         value["moved"] = [_moved_value(each) for each in moved]
-    if output.as_json:
-        output.json(value)
+    if output.is_data:
+        output.data(value)
     _exit(moves, moved, strict=strict)
 
 
@@ -100,9 +101,9 @@ def _move(session: Session, source: Source, moves: Sequence[Move], existing: Exi
         for done in mover.run(moves):
             bar.step()
             moved.append(done)
-            if not output.as_json:
+            if not output.is_data:
                 _show_moved(output, done)
-    if not output.as_json:
+    if not output.is_data:
         output.text(_counts(moved))
     return moved
 

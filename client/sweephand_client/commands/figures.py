@@ -7,6 +7,7 @@ import typer
 
 from sweephand_client.commands.inputs import read_labels
 from sweephand_client.commands.session import Session
+from sweephand_client.commands.times import AHEAD, PAST, given
 from sweephand_client.openapi.run_answers import StatsStepResponse
 from sweephand_client.tasks.zones import COMPARED_MAX, installed_version, moves
 
@@ -20,7 +21,7 @@ def forecast(
     session: Session,
     *,
     since: Annotated[
-        str | None, typer.Option("--from", help="Where the first bucket begins (RFC 3339). By default now.")
+        str | None, typer.Option("--from", help=f"Where the first bucket begins: {AHEAD}. By default now.")
     ] = None,
     to: Annotated[
         str | None, typer.Option(help="Where the last bucket ends. By default a day later.")
@@ -30,9 +31,14 @@ def forecast(
     label: Annotated[list[str] | None, typer.Option(help="Only jobs with this label, as name=value.")] = None,
 ) -> None:
     """Count the triggers of the namespace that fall due in each hour to come."""
-    labels = read_labels(label or ())
+    labels, ahead = read_labels(label or ()), session.times.ahead
     found = session.client.namespaces.forecast(
-        session.namespace, since=since, to=to, bucket=bucket, prefix=prefix, labels=labels
+        session.namespace,
+        since=given(ahead, since),
+        to=given(ahead, to),
+        bucket=bucket,
+        prefix=prefix,
+        labels=labels,
     )
     most = max((each["triggers"] for each in found["buckets"]), default=1)
     rows = [
@@ -49,7 +55,7 @@ def stats(
     *,
     since: Annotated[
         str | None,
-        typer.Option("--from", help="Where the first step begins (RFC 3339). By default an hour ago."),
+        typer.Option("--from", help=f"Where the first step begins: {PAST}. By default an hour ago."),
     ] = None,
     to: Annotated[str | None, typer.Option(help="Where the last step ends. By default now.")] = None,
     step: Annotated[
@@ -60,7 +66,10 @@ def stats(
 
     The stack counts if its parameter Stats is on. A bar shows how many attempts were made in a step.
     """
-    found = session.client.namespaces.stats(session.namespace, since=since, to=to, step=step)
+    past = session.times.past
+    found = session.client.namespaces.stats(
+        session.namespace, since=given(past, since), to=given(past, to), step=step
+    )
     most = max(map(_attempts, found["steps"]), default=0)
     rows = [
         (

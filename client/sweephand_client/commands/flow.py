@@ -7,14 +7,18 @@ from typing import Annotated, Any, Final, cast
 import typer
 
 from sweephand_client.commands.inputs import (
+    Yes,
+    ask,
     read_breaker,
     read_labels,
     read_object,
     read_rate,
     read_whole_number,
 )
-from sweephand_client.commands.job import read_schedule, show_changes, show_occurrences
+from sweephand_client.commands.job_options import read_schedule
 from sweephand_client.commands.session import Session, command
+from sweephand_client.commands.tables import show_changes, show_occurrences
+from sweephand_client.commands.times import AHEAD, given
 from sweephand_client.http.errors import NotFoundError
 from sweephand_client.openapi.namespaces import NamespaceRequest
 from sweephand_client.openapi.policies import (
@@ -133,8 +137,9 @@ def resume_policy(session: Session, name: _Policy) -> None:
 
 
 @command(policies, "delete")
-def delete_policy(session: Session, name: _Policy) -> None:
+def delete_policy(session: Session, name: _Policy, *, yes: Yes = False) -> None:
     """Delete a policy. Its limit holds for the jobs that name it. Resume a paused one first."""
+    ask(f"Delete the policy {name} of {session.namespace}?", is_sure=yes)
     session.client.policies.delete(session.namespace, name)
     session.output.done(f"Deleted the policy {name}.", {"deleted": 1})
 
@@ -150,8 +155,8 @@ def put_window(
     session: Session,
     name: _Window,
     *,
-    since: Annotated[str | None, typer.Option("--from", help="When it opens, once (RFC 3339).")] = None,
-    to: Annotated[str | None, typer.Option(help="When it closes (RFC 3339).")] = None,
+    since: Annotated[str | None, typer.Option("--from", help=f"When it opens, once: {AHEAD}.")] = None,
+    to: Annotated[str | None, typer.Option(help="When it closes.")] = None,
     schedule: Annotated[str | None, typer.Option(help="When it opens, each time, as '0 22 * * *'.")] = None,
     timezone: Annotated[
         str | None, typer.Option("--timezone", "-z", help="The zone of --schedule, as Europe/Paris.")
@@ -173,9 +178,10 @@ def put_window(
     ] = False,
 ) -> None:
     """Create or replace a window: give --from and --to, or --schedule and --duration."""
+    ahead = session.times.ahead
     fields = {
-        "from": since,
-        "to": to,
+        "from": given(ahead, since),
+        "to": given(ahead, to),
         "schedule": schedule,
         "timezone": timezone,
         "duration": duration,
@@ -209,8 +215,9 @@ def list_windows(session: Session) -> None:
 
 
 @command(windows, "delete")
-def delete_window(session: Session, name: _Window) -> None:
+def delete_window(session: Session, name: _Window, *, yes: Yes = False) -> None:
     """Delete a window. What it holds is delivered within a day."""
+    ask(f"Delete the window {name} of {session.namespace}?", is_sure=yes)
     session.client.windows.delete(session.namespace, name)
     session.output.done(f"Deleted the window {name}.", {"deleted": 1})
 
@@ -249,7 +256,7 @@ def explain(
     timezone: Annotated[
         str | None, typer.Option("--timezone", "-z", help="The zone, as Europe/Paris.")
     ] = None,
-    after: Annotated[str | None, typer.Option(help="Only due times after this instant (RFC 3339).")] = None,
+    after: Annotated[str | None, typer.Option(help=f"Only due times after this time: {AHEAD}.")] = None,
     gap: Annotated[str | None, typer.Option(help="A local time that does not exist: shift or skip.")] = None,
     overlap: Annotated[
         str | None, typer.Option(help="A local time that exists twice: first, last, both.")
@@ -262,7 +269,7 @@ def explain(
         "schedule": read_schedule(expression),
         "timezone": timezone,
         "dst": dst,
-        "after": after,
+        "after": given(session.times.ahead, after),
         "limit": limit,
     }
     show_occurrences(session, session.client.preview(asked))

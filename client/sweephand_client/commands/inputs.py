@@ -1,6 +1,5 @@
 """Reads what options say: JSON, labels, files and secrets."""
 
-import datetime as dt
 import importlib
 import re
 import sys
@@ -10,13 +9,19 @@ from typing import Annotated, Any, Final, cast
 
 import typer
 
+from sweephand_client.commands.completion import job_names
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
 from sweephand_client.openapi.policies import PolicyBreakerRequest, PolicyRateRequest
 from sweephand_client.openapi.requests import BatchRequest, JobCalendar
 
 #: The argument of each command about one job.
-JobName = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
+JobName = Annotated[
+    str, typer.Argument(help="The name of the job.", show_default=False, autocompletion=job_names)
+]
+
+#: The option of commands that ask a person before they delete.
+Yes = Annotated[bool, typer.Option("--yes", help="Do it without a question.")]
 
 #: A number, and maybe a time. The API knows the limits of both.
 _NUMBER_AND_TIME: Final = re.compile(r"([0-9]{1,18})(?:/(.+))?")
@@ -170,13 +175,24 @@ def read_secret(what: str) -> str:
     return value
 
 
+def is_terminal() -> bool:
+    """Whether a person can answer a question."""
+    return sys.stdin.isatty()
+
+
 def confirm(text: str, *, is_sure: bool) -> None:
     """Ask whether to go on, unless `is_sure`. InputError where nobody can answer."""
     if is_sure:
         return
-    if not sys.stdin.isatty():
+    if not is_terminal():
         raise InputError(f"{text} Give --yes to do it without a question.")
     typer.confirm(text, abort=True, err=True)
+
+
+def ask(text: str, *, is_sure: bool) -> None:
+    """Ask a person whether to go on, unless `is_sure`. A script is not asked: it has named one thing."""
+    if not is_sure and is_terminal():
+        typer.confirm(text, abort=True, err=True)
 
 
 def selection(prefix: str | None, label: Iterable[str], name: str | None) -> dict[str, Any] | None:
@@ -189,12 +205,3 @@ def selection(prefix: str | None, label: Iterable[str], name: str | None) -> dic
     if not prefix and not labels:
         raise InputError("Give the name of a job, or select many by --prefix or --label.")
     return {"prefix": prefix, "labels": labels}
-
-
-def read_time(text: str) -> str:
-    """A point in time as the API takes it. A date and time without an offset is by this machine's clock."""
-    try:
-        at = dt.datetime.fromisoformat(text)
-    except ValueError:
-        return text  # a duration, or what the API refuses
-    return text if at.tzinfo is not None else at.astimezone().isoformat()

@@ -1,83 +1,170 @@
-"""The command line `sweephand`."""
+"""The command line `sweephand`.
 
-from importlib import metadata
-from typing import Annotated
+A command's module is imported when the command is called. All of them together would take half a second.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from functools import partial
+from importlib import import_module, metadata
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
-from sweephand_client.commands import (
-    access,
-    apply,
-    batch,
-    calendar,
-    crontab,
-    deploy,
-    dev,
-    docs,
-    eventbridge,
-    figures,
-    flow,
-    job,
-    rehearse,
-    repairs,
-    run,
-    transfer,
-    worker,
-)
-from sweephand_client.commands.session import command
+
+class _Place(NamedTuple):
+    """Where a command or a group is: a module of this folder, and its name there.
+
+    A command that `is_plain` has none of the options that choose a stack.
+    """
+
+    module: str
+    name: str = "app"
+    is_plain: bool = False
+
+
+#: The commands in the order of the help.
+_PLACES: Final[Mapping[str, _Place]] = {
+    "dev": _Place("dev", "dev", is_plain=True),
+    "docs": _Place("docs", "docs", is_plain=True),
+    "deploy": _Place("deploy", "deploy", is_plain=True),
+    "destroy": _Place("deploy", "destroy", is_plain=True),
+    "status": _Place("access", "status"),
+    "changes": _Place("access", "changes"),
+    "tail": _Place("run", "tail"),
+    "forecast": _Place("figures", "forecast"),
+    "stats": _Place("figures", "stats"),
+    "zones": _Place("figures", "zones"),
+    "why": _Place("run", "why"),
+    "apply": _Place("apply", "apply"),
+    "schema": _Place("apply", "schema"),
+    "rehearse": _Place("rehearse", "rehearse"),
+    "check": _Place("rehearse", "check"),
+    "crontab": _Place("crontab", "crontab"),
+    "worker": _Place("worker", "worker"),
+    "export": _Place("transfer", "export"),
+    "rebuild": _Place("repairs", "rebuild"),
+    "audit": _Place("repairs", "audit"),
+    "job": _Place("job"),
+    "run": _Place("run"),
+    "batch": _Place("batch"),
+    "schedule": _Place("flow", "schedules"),
+    "calendar": _Place("calendar"),
+    "policy": _Place("flow", "policies"),
+    "window": _Place("flow", "windows"),
+    "namespace": _Place("flow", "namespaces"),
+    "key": _Place("access", "keys"),
+    "secret": _Place("access", "secrets"),
+    "profile": _Place("access", "profiles"),
+    "import": _Place("imports"),
+}
+
+
+#: What the help calls the types of Python. A flag has none.
+_TYPES: Final[Mapping[str, str]] = {
+    "<str>": "TEXT",
+    "<list[str]>": "TEXT",
+    "<int>": "NUMBER",
+    "<int range>": "NUMBER",
+    "<float>": "NUMBER",
+    "<float range>": "NUMBER",
+    "<file>": "FILE",
+    "<directory>": "FOLDER",
+    "<path>": "PATH",
+    "<bool>": "",
+}
+
+
+class _Commands(MutableMapping[str, Any]):
+    """The commands by their names. Each is made when it is asked for."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = _made(name, _PLACES[name])
+        return self._made[name]
+
+    def __setitem__(self, name: str, made: Any) -> None:
+        self._made[name] = made
+
+    def __delitem__(self, name: str) -> None:
+        del self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_PLACES)
+
+    def __len__(self) -> int:
+        return len(_PLACES)
+
+
+def _made(name: str, place: _Place) -> Any:
+    found = getattr(_module(place.module), place.name)
+    if isinstance(found, typer.Typer):
+        group = get_group(found)
+        group.name = name
+        for each in group.commands.values():
+            _name_types(each)
+        return group
+    alone = typer.Typer(add_completion=False)
+    register = alone.command(name) if place.is_plain else _module("session").command(alone, name)
+    register(found)
+    return _name_types(get_command(alone))
+
+
+def _name_types(made: Any) -> Any:
+    """Let the help of a command name the types of its options in words, not as Python has them."""
+    for each in made.params:
+        each.display_type = partial(_type_of, each.display_type)
+    return made
+
+
+def _type_of(display_type: Callable[[Any], str], context: Any) -> str:
+    named = display_type(context)
+    return _TYPES.get(named, named)
+
+
+def _module(name: str) -> Any:
+    return import_module(f"sweephand_client.commands.{name}")
+
+
+class _Group(TyperGroup):
+    """The group of all commands."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{**given, "commands": _Commands()})
+        _name_types(self)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names in the order of the help."""
+        del ctx
+        return list(self.commands)
+
 
 app = typer.Typer(
     name="sweephand",
+    cls=_Group,
     no_args_is_help=True,
     # A traceback with the values of variables would print keys.
     pretty_exceptions_enable=False,
     help="Schedule jobs in a Sweephand stack, and see what becomes of them.",
     epilog="Exit codes: 0 done, 1 differs, 2 bad input, 3 unreachable, 4 refused.",
 )
-app.add_typer(job.app, name="job")
-app.add_typer(run.app, name="run")
-app.add_typer(batch.app, name="batch")
-app.add_typer(flow.schedules, name="schedule")
-app.add_typer(calendar.app, name="calendar")
-app.add_typer(flow.policies, name="policy")
-app.add_typer(flow.windows, name="window")
-app.add_typer(flow.namespaces, name="namespace")
-app.add_typer(access.keys, name="key")
-app.add_typer(access.secrets, name="secret")
-app.add_typer(access.profiles, name="profile")
-app.add_typer(transfer.imports, name="import")
-app.command()(dev.dev)
-app.command()(docs.docs)
-app.command()(deploy.deploy)
-app.command()(deploy.destroy)
-command(app)(access.status)
-command(app)(access.changes)
-command(app)(run.tail)
-command(app)(figures.forecast)
-command(app)(figures.stats)
-command(app)(figures.zones)
-command(app)(run.why)
-command(app)(apply.apply)
-command(app)(apply.schema)
-command(app)(rehearse.rehearse)
-command(app)(rehearse.check)
-command(app)(crontab.crontab)
-command(app)(worker.worker)
-command(app)(transfer.export)
-command(transfer.imports, "file")(transfer.import_file)
-command(transfer.imports, "eventbridge")(eventbridge.eventbridge)
-command(app)(repairs.rebuild)
-command(app)(repairs.audit)
 
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer passes it by position
     if asked:
-        try:
-            version = metadata.version("sweephand")
-        except metadata.PackageNotFoundError:
-            version = "of a clone, which is not installed"
-        typer.echo(f"sweephand {version}")
+        typer.echo(_version())
         raise typer.Exit
+
+
+def _version() -> str:
+    try:
+        return f"sweephand {metadata.version('sweephand')}"
+    except metadata.PackageNotFoundError:
+        return "sweephand of a clone, which is not installed"
 
 
 @app.callback()

@@ -1,4 +1,4 @@
-"""Prints results: tables with local times for people, JSON for programs."""
+"""Prints results: tables with local times for people, data for programs."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +13,7 @@ from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 
+from sweephand_client.commands.forms import Form, written
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
 
@@ -34,42 +35,62 @@ _STYLES: Final[Mapping[str, str]] = {
 class Output:
     """What one command prints. Results go to stdout, and everything else to stderr.
 
-    `zone` is the time zone of tables; None is that of this machine.
+    `form` is that of results; None is a table or a sentence for people. `zone` is the time zone of tables;
+    None is that of this machine.
     """
 
-    def __init__(self, *, as_json: bool, zone: dt.tzinfo | None = None) -> None:
-        self.as_json = as_json
+    def __init__(self, form: Form | None = None, zone: dt.tzinfo | None = None) -> None:
+        self._form = form
         self._zone = zone
         self._console = Console(soft_wrap=True, highlight=False)
         self._errors = Console(stderr=True, soft_wrap=True, highlight=False)
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], value: Any) -> None:
-        """Print rows under the names of columns; as JSON print `value`."""
-        if self.as_json:
-            self.json(value)
+    @property
+    def is_data(self) -> bool:
+        """Whether a program reads the results."""
+        return self._form is not None
+
+    def table(
+        self, columns: Sequence[str], rows: Iterable[Sequence[Any]], value: Any, shortened: str | None = None
+    ) -> None:
+        """Print rows under the names of columns; as data print `value`.
+
+        A table that is too wide for a terminal has its column `shortened` cut, if it names one. Other columns
+        stay whole: a name that was cut could not be pasted.
+        """
+        if self.is_data:
+            self.data(value)
             return
-        table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name in columns:
+            table.add_column(name, no_wrap=name == shortened, overflow="ellipsis")
         for row in rows:
             table.add_row(*(self._cell(each) for each in row))
-        # A name that was cut could not be pasted. The terminal wraps lines that are too long for it.
         wide = self._console.options.update(width=_WIDTH_MAX)
         needed = Measurement.get(self._console, wide, table).maximum
+        excess = needed - self._console.width
+        if excess > 0 and shortened is not None and self._console.is_terminal:
+            column = table.columns[columns.index(shortened)]
+            natural = max(Measurement.get(self._console, wide, each).maximum for each in column.cells)
+            column.max_width = max(natural - excess, len(shortened))
+            needed = Measurement.get(self._console, wide, table).maximum
+        # The terminal wraps lines that are still too long for it.
         self._console.width = max(self._console.width, needed)
         self._console.print(table, soft_wrap=False, crop=False)
 
     def fields(self, value: Mapping[str, Any]) -> None:
-        """Print the fields of one thing below each other; as JSON print it whole."""
-        if self.as_json:
-            self.json(value)
+        """Print the fields of one thing below each other; as data print it whole."""
+        if self.is_data:
+            self.data(value)
             return
         width = max((len(name) for name in value), default=0)
         for name, each in value.items():
             self._console.print(f"[bold]{escape(name.ljust(width))}[/bold]  {self._cell(each)}")
 
     def done(self, text: str, value: Any) -> None:
-        """Print a sentence about what was done; as JSON print `value`."""
-        if self.as_json:
-            self.json(value)
+        """Print a sentence about what was done; as data print `value`."""
+        if self.is_data:
+            self.data(value)
         else:
             self.text(text)
 
@@ -77,25 +98,33 @@ class Output:
         """Print a text."""
         self._console.print(_shown(text))
 
+    def clear(self) -> None:
+        """Clear a terminal, before something is shown again. A file keeps all that is printed."""
+        if not self.is_data:
+            self._console.clear()
+
     def heading(self, text: str) -> None:
         """Print the heading of what follows."""
         self._console.print(f"[bold]{_shown(text)}[/bold]")
 
-    def json(self, value: Any) -> None:
-        """Print a value as indented JSON."""
-        typer.echo(_json_text(value, indent=2))
+    def data(self, value: Any) -> None:
+        """Print a value as data; as indented JSON if people read the results."""
+        typer.echo(written(value, self._form or Form.JSON), nl=False)
 
     def line(self, value: Any) -> None:
-        """Print a value as JSON on one line, at once."""
-        typer.echo(_json_text(value))
+        """Print a value as one part of a stream, at once: in JSON on one line."""
+        if self._form in (None, Form.JSON):
+            typer.echo(_json_text(value))
+        else:
+            typer.echo(written([value], self._form), nl=False)
 
     def note(self, text: str) -> None:
         """Print a sentence for people to stderr."""
         self._errors.print(_shown(text))
 
     def error(self, text: str, value: Mapping[str, Any]) -> None:
-        """Print why the command failed to stderr; as JSON print `value` there."""
-        if self.as_json:
+        """Print why the command failed to stderr; if a program reads the results, print `value` as JSON."""
+        if self.is_data:
             typer.echo(_json_text(value), err=True)
         else:
             self._errors.print(f"[red]{_shown(text)}[/red]")
@@ -125,7 +154,7 @@ class Output:
             TaskProgressColumn(),
             TextColumn("{task.completed}"),
         )
-        hidden = self.as_json or not self._errors.is_terminal
+        hidden = self.is_data or not self._errors.is_terminal
         console = self._console if self._console.is_terminal else self._errors
         with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
             task = progress.add_task(text, total=total)
@@ -173,8 +202,8 @@ def _shown(text: str) -> str:
     return escape("".join(printable))
 
 
-def _json_text(value: Any, indent: int | None = None) -> str:
-    return exact_json.terminal_safe(exact_json.write(value, indent=indent))
+def _json_text(value: Any) -> str:
+    return exact_json.terminal_safe(exact_json.write(value))
 
 
 class _Bar:

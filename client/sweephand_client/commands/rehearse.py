@@ -8,6 +8,7 @@ import typer
 
 from sweephand_client.commands.inputs import file_name, read_text
 from sweephand_client.commands.session import Session
+from sweephand_client.commands.times import AHEAD, given
 from sweephand_client.http.errors import InputError
 from sweephand_client.tasks.jobs_file import read_jobs_file
 from sweephand_client.tasks.transfer import export
@@ -27,7 +28,7 @@ def rehearse(
     *,
     weeks: Annotated[int, typer.Option(min=1, max=52, help="How long.")] = 4,
     since: Annotated[
-        str | None, typer.Option("--from", help="Where it begins (RFC 3339). By default now.")
+        str | None, typer.Option("--from", help=f"Where it begins: {AHEAD}. By default now.")
     ] = None,
     consumer: Annotated[
         list[str] | None,
@@ -57,7 +58,12 @@ def rehearse(
     engine, reports = _module("rehearse", "rehearse"), _module("report", "rehearse")
     now = session.now()
     options = engine.read_options(
-        weeks=weeks, since=since, now=now, consumers=consumer or (), outage=outage, seed=seed
+        weeks=weeks,
+        since=given(session.times.ahead, since),
+        now=now,
+        consumers=consumer or (),
+        outage=outage,
+        seed=seed,
     )
     if file is None:
         what = f"namespace {session.namespace}"
@@ -72,8 +78,8 @@ def rehearse(
         settings = export(session.client, namespace, now=now, seen=lambda: None).lines if policies else None
         what = "stdin" if file == "-" else file
         found = engine.rehearse_file(declared, text, namespace, settings, options)
-    if session.output.as_json:
-        session.output.json(reports.as_json(found, what))
+    if session.output.is_data:
+        session.output.data(reports.as_json(found, what))
         return
     parts = reports.sections(found, what)
     if markdown:
@@ -105,8 +111,8 @@ def check(
             wrong.append(f"{file}: {error}")
     if wrong:
         raise InputError("\n".join(wrong))
-    if session.output.as_json:
-        session.output.json({"jobs": counts})
+    if session.output.is_data:
+        session.output.data({"jobs": counts})
         return
     for file, count in counts.items():
         session.output.text(f"{file}: {count} jobs, and none is refused")

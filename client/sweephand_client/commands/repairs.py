@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, TypeVar
 import typer
 
 from sweephand_client.commands.session import DIFFERS, Session
+from sweephand_client.commands.times import PAST
 from sweephand_client.http.errors import SweephandError
 from sweephand_client.openapi.stack_answers import AuditResponse, RebuildResponse
 
@@ -26,7 +27,7 @@ def rebuild(
     *,
     since: Annotated[
         str,
-        typer.Option(help="An instant at which the stack still delivered (RFC 3339), at most 14 days ago."),
+        typer.Option(help=f"A time when the stack still delivered, at most 14 days ago: {PAST}."),
     ],
     cursor: _Cursor = None,
 ) -> None:
@@ -34,6 +35,7 @@ def rebuild(
 
     By default the jobs of every namespace that the key opens. With --namespace, only those of that one.
     """
+    since = session.times.past(since)
     done: Counter[str] = Counter()
     failed: list[Any] = []
     parts = session.client.rebuild(since, namespace=session.asked_namespace, cursor=cursor)
@@ -74,7 +76,7 @@ def audit(
         *((f"{each['namespace']}/{each['name']}", each["runId"], each["dueAt"]) for each in found["runs"]),
     ]
     value = {**{name: counts[name] for name in _COUNTS}, **found}
-    if rows and not session.output.as_json:
+    if rows and not session.output.is_data:
         session.output.table(("Job", "Lost", "Due"), rows, value)
     text = (
         f"{counts['jobs']} jobs examined: {len(found['timers'])} lost timers and {len(found['runs'])} lost "

@@ -1,13 +1,17 @@
 """The commands about runs: `sweephand run …`, `sweephand tail` and `sweephand why`."""
 
+import heapq
+from collections.abc import Iterator
+from operator import itemgetter
 from time import sleep
 from typing import Annotated, Any, cast
 
 import typer
 
 from sweephand_client.commands.inputs import JobName, read_labels, selection
-from sweephand_client.commands.job import late, limited, reason_of
-from sweephand_client.commands.session import Session, command
+from sweephand_client.commands.session import AllNamespaces, Session, command
+from sweephand_client.commands.tables import Limit, counted, late, limited, reason_of
+from sweephand_client.commands.times import PAST, given
 from sweephand_client.http.errors import InputError
 from sweephand_client.openapi.job_answers import RunResponse
 from sweephand_client.openapi.requests import FlaggedRunFilter
@@ -25,22 +29,40 @@ def list_(
     state: Annotated[
         str | None, typer.Option(help="Only runs in this state, as failed, skipped or retrying.")
     ] = None,
-    since: Annotated[str | None, typer.Option(help="Only runs due at this time or later (RFC 3339).")] = None,
+    since: Annotated[str | None, typer.Option(help=f"Only runs due at this time or later: {PAST}.")] = None,
     label: Annotated[
         list[str] | None, typer.Option(help="Only runs of jobs with this label, as name=value.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many runs to show.")] = 20,
+    all_namespaces: AllNamespaces = False,
+    limit: Limit = None,
 ) -> None:
     """List the runs of all jobs that failed, were skipped, or are retried, newest first."""
     labels = read_labels(label or ())
     chosen = cast("FlaggedRunFilter | None", state)  # the API checks it
-    runs = session.client.runs.list_flagged(session.namespace, state=chosen, since=since, labels=labels)
-    found = limited(session, runs, limit)
+    earliest = given(session.times.past, since)
+
+    def of(namespace: str) -> Iterator[dict[str, Any]]:
+        runs = session.client.runs.list_flagged(namespace, state=chosen, since=earliest, labels=labels)
+        return ({"namespace": namespace, **each} for each in runs)
+
+    lists = map(of, session.namespaces(every=all_namespaces))
+    found = limited(session, heapq.merge(*lists, key=itemgetter("dueAt"), reverse=True), limit)
+    names = ("namespace", "job") if all_namespaces else ("job",)
     rows = [
-        (each["job"], each["id"], each["state"], each["dueAt"], each["attempts"], reason_of(each))
+        (
+            *(each[name] for name in names),
+            each["id"],
+            each["state"],
+            each["dueAt"],
+            each["attempts"],
+            reason_of(cast("RunResponse", each)),
+        )
         for each in found
     ]
-    session.output.table(("JOB", "RUN", "STATE", "DUE", "ATTEMPTS", "WHY"), rows, found)
+    columns = (*(name.upper() for name in names), "RUN", "STATE", "DUE", "ATTEMPTS", "WHY")
+    session.output.table(columns, rows, found, shortened="WHY")
+    if not found:
+        session.note_unknown_namespace()
 
 
 @command(app)
@@ -62,7 +84,7 @@ def redrive(
     chosen = selection(prefix, label or (), job)
     if chosen is not None:
         count = session.client.jobs.redrive_many(session.namespace, **chosen)
-        session.output.done(f"Redrove {count} runs.", {"redriven": count})
+        session.output.done(f"Redrove {counted(count, 'run')}.", {"redriven": count})
         return
     if run is None:
         raise InputError(f"Say which run of {job}. sweephand job runs {job} --state failed lists them.")
@@ -116,7 +138,7 @@ def tail(
 
 def _show(session: Session, run: RunResponse) -> None:
     output = session.output
-    if output.as_json:
+    if output.is_data:
         output.line(run)
         return
     words = [
@@ -136,14 +158,12 @@ def why(
     session: Session,
     job: JobName,
     *,
-    at: Annotated[
-        str | None, typer.Option(help="The instant (RFC 3339). By default the latest due time.")
-    ] = None,
+    at: Annotated[str | None, typer.Option(help=f"The time: {PAST}. By default the latest due time.")] = None,
 ) -> None:
     """Say why a job fired at an instant, or did not."""
-    found = session.client.jobs.explain(session.namespace, job, at=at)
-    if session.output.as_json:
-        session.output.json(found)
+    found = session.client.jobs.explain(session.namespace, job, at=given(session.times.past, at))
+    if session.output.is_data:
+        session.output.data(found)
         return
     session.output.text(found["summary"])
     shown: dict[str, Any] = {"verdict": found["verdict"], "due": found["dueAt"], **found["nearest"]}

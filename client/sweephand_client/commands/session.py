@@ -4,16 +4,19 @@ import datetime as dt
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from time import sleep
 from typing import Annotated, Any, Final
 
 import typer
 
 from sweephand_client.api.client import Client
+from sweephand_client.commands.forms import Form
 from sweephand_client.commands.output import Output
+from sweephand_client.commands.times import Times, read_zone
 from sweephand_client.http.errors import (
     MAY_HAVE_WRITTEN,
     InputError,
@@ -25,7 +28,6 @@ from sweephand_client.http.errors import (
     UnreachableError,
 )
 from sweephand_client.profiles import Stack, find_stack
-from sweephand_client.tasks.steps import HELD_BACK
 
 #: The exit codes. 1 is what a command found, not an error.
 DIFFERS: Final = 1
@@ -35,8 +37,11 @@ REFUSED: Final = 4
 
 _EVERY_NAMESPACE: Final = "*"
 
-#: The statuses of problems that better input would not have.
-_INVALID: Final = (400, 405, 413, 415, 422)
+#: Seconds between two looks.
+_WATCH_S: Final = 2.0
+
+#: How many namespaces a sentence names.
+_NAMED_MAX: Final = 10
 
 _ProfileOption = Annotated[
     str | None,
@@ -46,27 +51,51 @@ _NamespaceOption = Annotated[
     str | None,
     typer.Option("--namespace", "-n", help="The namespace.", rich_help_panel="Stack"),
 ]
+_ZoneOption = Annotated[
+    str | None,
+    typer.Option(
+        "--zone", help="The zone of times, as UTC. By default this machine's.", rich_help_panel="Results"
+    ),
+]
+_FormOption = Annotated[
+    Form | None,
+    typer.Option(
+        "--output", "-o", help="Print data: json, yaml, csv, or the names alone.", rich_help_panel="Results"
+    ),
+]
 _JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel="Stack")
+    bool, typer.Option("--json", help="The same as --output json.", rich_help_panel="Results")
 ]
 
-#: The options of every command.
-_SHARED: Final = (
-    inspect.Parameter("in_profile", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_ProfileOption),
-    inspect.Parameter(
-        "in_namespace", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_NamespaceOption
-    ),
-    inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_JsonOption),
+#: An option of commands that show what changes.
+Watch = Annotated[bool, typer.Option("--watch", help="Show it again every two seconds. Ctrl-C ends it.")]
+
+#: An option of commands that list.
+AllNamespaces = Annotated[
+    bool, typer.Option("--all-namespaces", "-A", help="Of each namespace that the key sees.")
+]
+
+#: The options of every command, with their defaults.
+_SHARED: Final = tuple(
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    for name, default, annotation in (
+        ("in_profile", None, _ProfileOption),
+        ("in_namespace", None, _NamespaceOption),
+        ("in_zone", None, _ZoneOption),
+        ("in_form", None, _FormOption),
+        ("as_json", False, _JsonOption),
+    )
 )
 
 
 @dataclass
 class Session:
-    """The stack, the namespace and the output of one command."""
+    """The stack, the namespace, the output and the time zone of one command."""
 
     output: Output
     profile: str | None = None
     asked_namespace: str | None = None
+    zone: dt.tzinfo | None = None
 
     @cached_property
     def stack(self) -> Stack:
@@ -75,7 +104,7 @@ class Session:
         A person is told which stack a file has chosen.
         """
         found = find_stack(profile=self.profile)
-        if found.is_implied and not self.output.as_json:
+        if found.is_implied and not self.output.is_data:
             self.output.note(f"The stack is {found.url}, by {found.source}.")
         return found
 
@@ -98,6 +127,25 @@ class Session:
             )
         return own
 
+    def namespaces(self, *, every: bool) -> Iterator[str]:
+        """The namespace; with `every` all that the key sees. InputError if an option names one, too."""
+        if not every:
+            yield self.namespace
+            return
+        if self.asked_namespace is not None:
+            raise InputError("Give --namespace or --all-namespaces, not both.")
+        for each in self.client.namespaces.list():
+            yield each["namespace"]
+
+    def note_unknown_namespace(self) -> None:
+        """Say that the namespace of a command is none of those of the stack. An empty stack has none."""
+        named = self.asked_namespace or self.stack.namespace
+        if named is None or self.output.is_data:
+            return
+        known = [each["namespace"] for each in self.client.namespaces.list()]
+        if known and named not in known:
+            self.output.note(f"The stack has no namespace {named}. It has {', '.join(known[:_NAMED_MAX])}.")
+
     def take_namespace(self, named: str | None) -> None:
         """Take the namespace that a file may name. InputError if the option names another one."""
         if named is not None and self.asked_namespace not in (None, named):
@@ -107,6 +155,18 @@ class Session:
     def now(self) -> dt.datetime:
         """The present time by the clock of this machine."""
         return dt.datetime.now(dt.UTC)
+
+    @property
+    def times(self) -> Times:
+        """Reads times as people write them."""
+        return Times(self.now(), self.zone)
+
+    def watch(self, show: Callable[[], bool]) -> None:
+        """Show something every two seconds, until `show` returns that it is over, or Ctrl-C is pressed."""
+        with suppress(KeyboardInterrupt):
+            while not show():
+                sleep(_WATCH_S)
+                self.output.clear()
 
     def close(self) -> None:
         """Close the connections, if there are any."""
@@ -123,9 +183,13 @@ def command(
         own = list(inspect.signature(run).parameters.values())[1:]
 
         def call(**given: Any) -> None:
-            output = Output(as_json=given.pop("as_json"))
-            session = Session(output, given.pop("in_profile"), given.pop("in_namespace"))
-            with _exit_codes(output):
+            asked, zone_name = given.pop("in_form"), given.pop("in_zone")
+            form = Form.JSON if given.pop("as_json") else asked
+            with _exit_codes(Output(form)):
+                zone = read_zone(zone_name)
+                session = Session(
+                    Output(form, zone), given.pop("in_profile"), given.pop("in_namespace"), zone
+                )
                 try:
                     run(session, **given)
                 finally:
@@ -179,18 +243,3 @@ def problem_value(problem: Problem) -> dict[str, Any]:
     """A problem as JSON."""
     errors = [{"pointer": each.pointer, "detail": each.detail} for each in problem.errors]
     return {"status": problem.status, "detail": problem.detail, "errors": errors}
-
-
-def exit_for(found: Iterable[Problem | None]) -> None:
-    """Exit because of problems of single jobs: 3 if the stack failed, 2 if all input was wrong, else 4.
-
-    Returns without any problem.
-    """
-    problems = [each for each in found if each is not None]
-    if not problems:
-        return
-    if any(each.status >= 500 for each in problems):  # noqa: PLR2004 - 5xx
-        raise typer.Exit(UNREACHABLE)
-    # A deletion that was held back only follows from another problem.
-    others = [each for each in problems if each.kind != HELD_BACK]
-    raise typer.Exit(BAD_INPUT if all(each.status in _INVALID for each in others) else REFUSED)

@@ -1,33 +1,18 @@
-"""The commands `export` and `import`: move a namespace between stacks."""
+"""The commands `export` and `import file`: move a namespace between stacks."""
 
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from sweephand_client.commands.inputs import read_text
 from sweephand_client.commands.output import write_whole
-from sweephand_client.commands.session import Session, exit_for, problem_value
+from sweephand_client.commands.problems import exit_for
+from sweephand_client.commands.session import Session, problem_value
 from sweephand_client.tasks.archive import read_archive
 from sweephand_client.tasks.transfer import Imported, Importer
 from sweephand_client.tasks.transfer import export as export_lines
-
-
-class _FileByDefault(TyperGroup):
-    """Takes `import FILE` for `import file FILE`."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the command in front, unless there is one."""
-        if args and args[0] not in self.commands and args[0] != "--help":
-            args = ["file", *args]
-        return super().parse_args(ctx, args)
-
-
-imports = typer.Typer(
-    cls=_FileByDefault, no_args_is_help=True, help="Bring jobs from an export, or from another scheduler."
-)
 
 
 def export(
@@ -67,11 +52,11 @@ def import_file(
         for each in importer.run():
             bar.step()
             finished.append(each)
-            if not output.as_json and (each.notes or each.problem or each.outcome != "written"):
+            if not output.is_data and (each.notes or each.problem or each.outcome != "written"):
                 output.text(_imported_text(each))
     counts = Counter(each.outcome for each in finished)
-    if output.as_json:
-        output.json({"results": [_imported_value(each) for each in finished], **counts})
+    if output.is_data:
+        output.data({"results": [_imported_value(each) for each in finished], **counts})
     else:
         output.text(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "nothing")
     exit_for(each.problem for each in finished)

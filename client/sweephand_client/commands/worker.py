@@ -118,7 +118,7 @@ def _log(output: Output) -> Callable[[str], None]:
         shown = text if plain else exact_json.terminal_safe(text)
         try:
             with lock:
-                if output.as_json:
+                if output.is_data:
                     output.line({"at": at, "text": text})
                 else:
                     sys.stdout.write(f"{at} " + shown.replace("\n", f"\n{at} ") + "\n")

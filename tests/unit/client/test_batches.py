@@ -76,8 +76,7 @@ def test_before_the_first_run_is_over_a_batch_has_to_be_named(mails: CommandLine
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--due", "noon"), "'noon' is no RFC 3339 time"),
-        (("--due", "2026-11-21T13:00:00"), "is no RFC 3339 time"),
+        (("--due", "noon"), "'noon' is no time. Give one such as 1h, 02:30"),
         (("1795262400000", "--due", "2026-11-21T13:00:00Z"), "not both"),
     ],
 )

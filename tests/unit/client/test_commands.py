@@ -204,7 +204,7 @@ def test_changes_of_keys_secrets_and_settings_are_listed(sweephand: CommandLine)
         ("created", "secret", "token")
     ]
     assert sweephand.ok("changes", "--until", "2020-01-01T00:00:00Z", "--json").json == []
-    assert sweephand.run("changes", "--since", "yesterday").code == 2
+    assert sweephand.run("changes", "--since", "soon").code == 2
 
 
 def test_a_policy_is_written_only_at_a_revision_or_only_if_it_is_absent(sweephand: CommandLine) -> None:
@@ -262,7 +262,10 @@ def test_bad_input_exits_with_2_and_names_the_fields(sweephand: CommandLine) -> 
         (("job", "schedule", "a", "--data", "@nowhere.json"), "nowhere.json cannot be read"),
         (("job", "schedule", "a", "--target", "[]"), "no JSON object"),
         (("job", "schedule", "a", "--label", "x"), "name=value"),
-        (("job", "schedule", "a", "--field", "x"), "name=JSON"),
+        (("job", "schedule", "a", "--field", "x"), "name=value"),
+        (("job", "schedule", "a", "--field", "retry={"), "--field retry is not JSON"),
+        (("job", "patch", "a"), "Say which fields to write"),
+        (("job", "patch", "a", "--ttl", "1h", "--without", "ttl"), "Give ttl a value or remove it"),
         (("job", "schedule", "a", "--batch", "many"), "'many' is no batch. Give a number of triggers"),
         (("job", "schedule", "a", "--batch", "5/"), "as in --batch 50000/1h"),
         (("job", "schedule", "a", "--batch", "/1h"), "as in --batch 50000/1h"),

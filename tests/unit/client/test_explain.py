@@ -15,6 +15,6 @@ def test_the_command_says_why_and_what_comes_next(client: Client, sweephand: Com
     asked = ("why", "nightly", "--at", "2026-11-22T02:30:00Z")
     assert "paused by" in sweephand.ok(*asked).out
     assert sweephand.ok(*asked, "--json").json["evidence"]["change"]["reason"] == "tonight"
-    assert sweephand.run("why", "nightly", "--at", "yesterday").code == 2
+    assert sweephand.run("why", "nightly", "--at", "soon").code == 2
     assert sweephand.run("why", "nobody").code == 4
     assert client.jobs.explain("ns", "nightly")["verdict"] == "not-scheduled"

@@ -184,7 +184,7 @@ def test_each_error_of_a_file_is_told_with_its_line(sweephand: CommandLine) -> N
         (("--consumer", "zz*:p50=2s"), "--consumer zz*: no job has that name"),
         (("--outage", "soon"), "'soon' is no duration. Write one as in 2h"),
         (("--outage", "2h@noon"), "'noon' is no instant. Write it as"),
-        (("--from", "2026-10-12"), "has no offset. Write it as"),
+        (("--from", "noon"), "'noon' is no time. Give one such as 1h, 02:30"),
         (("--weeks", "53"), "less than or equal to 52"),
     ],
     ids=lambda each: each[-1] if isinstance(each, tuple) else None,
