@@ -21,4 +21,5 @@ lock requirements/generators.txt --group generators
 lock requirements/ministack.txt --group ministack
 lock requirements/sbom.txt --group sbom
 lock requirements/docs.txt --group docs
+lock requirements/shootout.txt --group shootout
 lock requirements/schemathesis.txt --group schemathesis

@@ -1,0 +1,1 @@
+"""Sweephand beside other schedulers, measured in one run."""
