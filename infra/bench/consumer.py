@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final, Self
 
 _ANSWER: Final = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
+_REFUSAL: Final = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n"
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
 
 #: RSA with 2048 bits is the kind of key that many consumers have.
@@ -72,7 +73,8 @@ class Request:
 class Consumer:
     """A server on a free port of 127.0.0.1. Entering the context starts it, and leaving ends it.
 
-    It answers after `answer_s` seconds. With the file of a certificate and its key, it accepts only TLS.
+    It answers after `answer_s` seconds. While `refusing` is set, it answers 503 and records nothing. With the
+    file of a certificate and its key, it accepts only TLS.
     """
 
     def __init__(self, answer_s: float = 0, certificate: Path | None = None) -> None:
@@ -81,6 +83,7 @@ class Consumer:
         if certificate is not None:
             self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._tls.load_cert_chain(certificate)
+        self.refusing = threading.Event()
         self._came: list[Request] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -89,7 +92,11 @@ class Consumer:
     def __enter__(self) -> Self:
         self._thread.start()
         listening = self._loop.create_server(
-            lambda: _Connection(self._came, self._answer_s), "127.0.0.1", 0, backlog=1024, ssl=self._tls
+            lambda: _Connection(self._came, self._answer_s, self.refusing),
+            "127.0.0.1",
+            0,
+            backlog=1024,
+            ssl=self._tls,
         )
         self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result()
         scheme, port = "http" if self._tls is None else "https", self._server.sockets[0].getsockname()[1]
@@ -117,8 +124,9 @@ class Consumer:
 class _Connection(asyncio.Protocol):
     """One connection. Its requests come one after the other, since its client waits for each answer."""
 
-    def __init__(self, came: list[Request], answer_s: float) -> None:
+    def __init__(self, came: list[Request], answer_s: float, refusing: threading.Event) -> None:
         self._came = came
+        self._refusing = refusing
         self._answer_s = answer_s
         self._transport: asyncio.WriteTransport | None = None
         self._read = b""
@@ -138,8 +146,11 @@ class _Connection(asyncio.Protocol):
         if not end or (length is not None and len(body) < int(length[1])):
             return
         self._open = Request(self._began_ns, head=head, size=len(self._read))
-        self._came.append(self._open)
         self._read = b""
+        if self._refusing.is_set():
+            self._answer(_REFUSAL)
+            return
+        self._came.append(self._open)
         if self._answer_s:
             asyncio.get_running_loop().call_later(self._answer_s, self._answer)
         else:
@@ -149,11 +160,11 @@ class _Connection(asyncio.Protocol):
         del exc
         self._end()
 
-    def _answer(self) -> None:
+    def _answer(self, answer: bytes = _ANSWER) -> None:
         assert self._transport is not None
         # The client may send its next request as soon as it has the answer. So this one ends before.
         self._end()
-        self._transport.write(_ANSWER)
+        self._transport.write(answer)
 
     def _end(self) -> None:
         if self._open is not None:

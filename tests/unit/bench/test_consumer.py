@@ -1,6 +1,7 @@
 """The consumer of the lateness benchmark."""
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_a_request_whose_client_has_gone_is_open_no_longer() -> None:
     came: list[Request] = []
 
     async def hang_up() -> None:
-        connection = _Connection(came, answer_s=60)
+        connection = _Connection(came, answer_s=60, refusing=threading.Event())
         connection.data_received(b"POST / HTTP/1.1\r\n\r\n")
         assert came[0].until_ns is None
         connection.connection_lost(None)
