@@ -18,7 +18,7 @@ WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600
 FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys outages calm-outages
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev up down test sim verify bench bill capacity docs smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
+.PHONY: help setup dev up down test sim verify bench shootout bill capacity docs smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -55,6 +55,9 @@ verify: $(TESTS) ## the long proofs, for a night: SEEDS=1000 of each kind of wor
 
 bench: $(STACK) ## measure lateness, cost, flow, deliveries and start
 	@$(RUN) infra.bench
+
+shootout: $(STACK) ## measure Sweephand beside other schedulers, for hours; ARGS=--help
+	@$(RUN) infra.shootout $(ARGS)
 
 bill: .venv/.locked ## write docs/cost.md and docs/capacity.md; MEASURE=1 measures again first, for half an hour
 	@$(RUN) infra.calculator $(if $(MEASURE),--measure)

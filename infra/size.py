@@ -111,7 +111,9 @@ CEILINGS: Final = {
     # A rehearsal is measured, too: 25. One more module of types takes 6.
     # The local stack serves templates, too: 1.
     # The shell of Chromium, and options of the Java that runs DynamoDB Local: 2.
-    "infra": Size(lines=5_564, modules=71, inner_imports=1),
+    # Other schedulers beside Sweephand take 1,342 in 26 modules: scenarios, faults and the judge 470, the page
+    # and its results 185, EventBridge 115, and four schedulers with their workers and clients 570.
+    "infra": Size(lines=6_907, modules=97, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -151,12 +153,14 @@ CEILINGS: Final = {
     # Which Chromium shows pages, and the group of the tests on DynamoDB Local: 37, in two modules.
     # What stands beside the jobs of a file: 240. Who owns them: 190. All or nothing: 85.
     # Every order of small worlds: an engine, a world whose calls are steps, and scenarios: 665.
-    "tests": Size(lines=98_760, modules=857, inner_imports=1),
+    # The shootout takes 170 in five modules, with a real run of the harness.
+    "tests": Size(lines=98_712, modules=860, inner_imports=1),
 }
 
 
 #: All pages together have no more words than this, so that somebody can read them in a few hours.
-WORDS_MAX: Final = 60_000
+#: Measurements beside other schedulers take 730 before their tables have figures, and the decision 205.
+WORDS_MAX: Final = 60_933
 
 
 def size_of(source: str) -> Size:

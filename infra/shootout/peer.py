@@ -7,7 +7,7 @@ is the header Sweephand-Job, or follows the URL. A scheduler that knows the occu
 Or its own worker appends a line to a file of its own in `Run.arrivals` as soon as it has the trigger. The
 worker writes without a buffer: key, due time in epoch ms or `-`, and the machine's monotonic clock in ns.
 Workers in Python use `infra.shootout.worker.arrive`. While the file `Run.refusing` exists, a worker fails
-instead, so that its scheduler tries again.
+instead, so that its scheduler tries again. Whoever can be told how often tries again about every 5 s.
 """
 
 from collections.abc import Mapping, Sequence

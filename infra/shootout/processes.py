@@ -27,11 +27,15 @@ class Processes:
         self._started: list[subprocess.Popen[bytes]] = []
 
     def start(
-        self, name: str, command: Sequence[object], answers: Callable[[], bool], **more: str
+        self, name: str, command: Sequence[object], answers: str | Callable[[], bool], **more: str
     ) -> subprocess.Popen[bytes]:
-        """Start a program with these variables more, and return when it answers. StackError otherwise."""
+        """Start a program with these variables more, and return when it answers. StackError otherwise.
+
+        If `answers` is a text, the program answers when its output has that text.
+        """
         log = self._logs / f"{name}.log"
         with log.open("ab") as output:
+            before = output.tell()
             process = subprocess.Popen(
                 [str(word) for word in command],
                 env={**environment(), **self._env, **more},
@@ -43,7 +47,7 @@ class Processes:
             )
         self._started.append(process)
         deadline = time.monotonic() + _START_S
-        while not answers():
+        while not (answers.encode() in log.read_bytes()[before:] if isinstance(answers, str) else answers()):
             if process.poll() is not None or time.monotonic() > deadline:
                 end = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])
                 raise StackError(f"{name} did not start; the end of {log}:\n{end}")

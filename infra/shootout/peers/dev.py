@@ -16,30 +16,54 @@ from sweephand import __version__
 from sweephand.base.instants import rfc3339
 
 _NAMESPACE: Final = "shootout"
+#: As often as all others try again, for two minutes at least. Half of a delay is random.
+_RETRY: Final = {"initialDelay": "5s", "multiplier": 1, "maxAttempts": 50}
+
 _EXPORT: Final = re.compile(r"export (API|KEY)=(\S+)")
 
 
-class Dev:
-    """`sweephand dev`. It needs no installation: the repository's own code runs."""
+class Sweephand:
+    """What both kinds of Sweephand have in common: the API, and the consumer."""
 
     delivers = "HTTP requests to a consumer"
-
-    def __init__(self, *, has_file: bool) -> None:
-        self._has_file = has_file
-        self.name = "sweephand-file" if has_file else "sweephand-memory"
-        self.setting = "one SQLite file" if has_file else "memory"
-        self.lacks: Mapping[str, str] = {} if has_file else {"kill": "its state ends with the process"}
+    client: Client
+    run: Run
 
     def versions(self) -> Mapping[str, str]:
         """The version of the package."""
         return {"sweephand": __version__}
 
     def install(self) -> None:
-        """Nothing is installed."""
+        """The repository's own code runs, with what `make shootout` has installed."""
+
+    def create(self, triggers: Sequence[Trigger]) -> float:
+        """Write one-offs by bulk calls, as many as a call takes."""
+        return self._write({key: {"dueTime": rfc3339(at)} for key, at in triggers})
+
+    def recur(self, keys: Sequence[str]) -> float:
+        """Write cron jobs of each second."""
+        return self._write({key: {"schedule": "* * * * * *"} for key in keys})
+
+    def _write(self, times: Mapping[str, Mapping[str, Any]]) -> float:
+        target = {"type": "http", "url": self.run.url}
+        jobs = [{"name": key, "target": target, "retry": _RETRY, **each} for key, each in times.items()]
+        began_s = time.monotonic()
+        write_jobs(self.client, _NAMESPACE, jobs)
+        return time.monotonic() - began_s
+
+
+class Dev(Sweephand):
+    """`sweephand dev`, in memory or with a file."""
+
+    def __init__(self, *, has_file: bool) -> None:
+        self._has_file = has_file
+        self.name = "sweephand-file" if has_file else "sweephand-memory"
+        self.setting = "`sweephand dev`, " + ("`--store`" if has_file else "memory")
+        self.lacks: Mapping[str, str] = {} if has_file else {"kill": "its state ends with the process"}
 
     def start(self, run: Run) -> None:
         """Start the process on any free port, which a restart keeps."""
-        self._run = run
+        self.run = run
         self._port = free_port()
         self._processes = Processes(run.home, run.env)
         self._launch()
@@ -50,13 +74,13 @@ class Dev:
         self._launch()
 
     def _launch(self) -> None:
-        store = ["--store", self._run.home / "jobs.db"] if self._has_file else []
+        store = ["--store", self.run.home / "jobs.db"] if self._has_file else []
         self._processes.start(
             "dev", dev.command("--port", self._port, *store), self._answers, **dev.own_environment()
         )
 
     def _answers(self) -> bool:
-        told = (self._run.home / "dev.log").read_text(encoding="utf-8")
+        told = (self.run.home / "dev.log").read_text(encoding="utf-8")
         exports = dict(_EXPORT.findall(told))
         if len(exports) == 2:  # noqa: PLR2004 - API and KEY
             self.client = Client(exports["API"], exports["KEY"])
@@ -66,14 +90,6 @@ class Dev:
                 return False
         return False
 
-    def create(self, triggers: Sequence[Trigger]) -> float:
-        """Write one-offs by bulk calls, as many as a call takes."""
-        return write(self.client, self._run.url, {key: {"dueTime": rfc3339(at)} for key, at in triggers})
-
-    def recur(self, keys: Sequence[str]) -> float:
-        """Write cron jobs of each second."""
-        return write(self.client, self._run.url, {key: {"schedule": "* * * * * *"} for key in keys})
-
     def pids(self) -> Sequence[int]:
         """The process."""
         return self._processes.pids()
@@ -81,12 +97,3 @@ class Dev:
     def stop(self) -> None:
         """End the process."""
         self._processes.stop()
-
-
-def write(client: Client, url: str, times: Mapping[str, Mapping[str, Any]]) -> float:
-    """Write jobs with these times, and return the seconds that it took."""
-    target = {"type": "http", "url": url}
-    jobs = [{"name": key, "target": target, **each} for key, each in times.items()]
-    began_s = time.monotonic()
-    write_jobs(client, _NAMESPACE, jobs)
-    return time.monotonic() - began_s
