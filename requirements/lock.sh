@@ -16,8 +16,10 @@ lock "$lambda" --group lambda
 lock requirements/dev.txt --constraint "$lambda" --group dev --group lambda pyproject.toml
 lock requirements/sam.txt --group sam
 lock requirements/generators.txt --group generators
-# npm/package.json names the versions of its packages. Without npm their lock stays as it is.
-! command -v npm >/dev/null || (cd requirements/npm && npm install --package-lock-only --silent)
+# package.json names the versions of its packages. Without npm their lock stays as it is.
+for each in npm shootout; do
+    ! command -v npm >/dev/null || (cd requirements/$each && npm install --package-lock-only --silent)
+done
 lock requirements/ministack.txt --group ministack
 lock requirements/sbom.txt --group sbom
 lock requirements/docs.txt --group docs

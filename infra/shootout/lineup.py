@@ -8,6 +8,7 @@ from infra.shootout.peers.apscheduler import Apscheduler
 from infra.shootout.peers.celery import Celery
 from infra.shootout.peers.dev import Dev
 from infra.shootout.peers.nats import Nats
+from infra.shootout.peers.restate import Restate
 from infra.shootout.peers.stack import Stack
 from infra.shootout.peers.temporal import Temporal
 
@@ -23,4 +24,5 @@ PEERS: Final[Sequence[Peer]] = (
     Celery(is_durable=True),
     Apscheduler(has_file=False),
     Apscheduler(has_file=True),
+    Restate(),
 )
