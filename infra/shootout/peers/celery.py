@@ -37,7 +37,8 @@ class Celery(Programs):
 
     def launch(self) -> None:
         """Start Redis and the worker on the port of the run."""
-        redis(self.processes, self._port, self.run.home, syncs=self._is_durable)
+        syncs = ("--appendonly", "yes", "--appendfsync", "always") if self._is_durable else ()
+        redis(self.processes, self._port, self.run.home, *syncs)
         worker = [PYTHON.with_name("celery"), *_APP, "worker", "--loglevel", "warning"]
         self.processes.start("worker", worker, "takes tasks", **self.client_env())
 
