@@ -9,6 +9,8 @@ from infra.shootout.peers.bullmq import SETTINGS, Bullmq
 from infra.shootout.peers.celery import Celery
 from infra.shootout.peers.dev import Dev
 from infra.shootout.peers.nats import Nats
+from infra.shootout.peers.pgboss import PgBoss
+from infra.shootout.peers.procrastinate import Procrastinate
 from infra.shootout.peers.restate import Restate
 from infra.shootout.peers.stack import Stack
 from infra.shootout.peers.temporal import Temporal
@@ -27,4 +29,6 @@ PEERS: Final[Sequence[Peer]] = (
     Apscheduler(has_file=True),
     Restate(),
     *map(Bullmq, SETTINGS),
+    PgBoss(),
+    Procrastinate(),
 )
