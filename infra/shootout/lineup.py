@@ -12,6 +12,7 @@ from infra.shootout.peers.nats import Nats
 from infra.shootout.peers.pgboss import PgBoss
 from infra.shootout.peers.procrastinate import Procrastinate
 from infra.shootout.peers.restate import Restate
+from infra.shootout.peers.scheduler import Scheduler
 from infra.shootout.peers.stack import Stack
 from infra.shootout.peers.temporal import Temporal
 
@@ -31,4 +32,5 @@ PEERS: Final[Sequence[Peer]] = (
     *map(Bullmq, SETTINGS),
     PgBoss(),
     Procrastinate(),
+    Scheduler(),
 )
