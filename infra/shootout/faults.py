@@ -27,8 +27,9 @@ _OUTAGE_S: Final = 60
 _WRONG_S: Final = 30
 _WRONG_FOR_S: Final = 10
 
-#: Nothing may come for so long after a fault before what is missing counts as lost.
-_QUIET_S: Final = 30
+#: Nothing may come for so long after a fault before what is missing counts as lost. BullMQ takes up to a
+#: minute to try again what a killed worker had.
+_QUIET_S: Final = 75
 _PATIENCE_S: Final = 180
 
 #: What moves the clock of programs that ask the C library.
