@@ -9,6 +9,7 @@ from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
+from sweephand.base.instants import MINUTE_MS
 from sweephand.base.timing import COMMIT_WAIT_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.attempt import READS_MAX
@@ -46,6 +47,21 @@ def test_a_wait_that_returns_too_soon_is_continued(world: World) -> None:
     world.delivery_clock.wait_until = sleepless  # type: ignore[assignment, method-assign]
     assert handle(world, message) == Outcome("succeeded", 100)
     assert len(waits) == 3
+
+
+def test_no_request_leaves_after_the_clock_has_stepped_back_before_its_due_time(world: World) -> None:
+    message = due(world)
+
+    def stepping_back() -> None:
+        world.clock.time = message.not_before - 29_000
+
+    world.consumers.connecting = stepping_back
+    assert handle(world, message).name == "postponed"
+    assert not world.consumers.attempts
+    world.consumers.connecting = lambda: None
+    world.run_until(NOON + MINUTE_MS)
+    (attempt,) = world.consumers.attempts
+    assert attempt.sent_at == NOON + 10_000
 
 
 def test_an_attempt_carries_the_jobs_present_definition_and_is_signed_for_its_namespace(world: World) -> None:

@@ -120,7 +120,8 @@ class Attempts:
 
         If the trigger is no longer alive by the latest read, nothing is sent, and the delivery by that read
         is returned. None if the attempt could not begin, which counts as no fault: the job kept changing, the
-        function has too little time left, or the permit did not let the request leave.
+        function has too little time left, the clock has stepped back, or the permit did not let the request
+        leave.
 
         The permit of the delivery, if it has one, is kept while a run of its job may last. When the request
         is sent, the read of the job is at most a second old, and the request was made from that read. If the
@@ -151,7 +152,8 @@ class Attempts:
             spec = self._spec(job)
             within_ms = attempt_ms_max(spec) - spent_ms
             was_refused = permit is not None and permit.was_refused
-            if within_ms <= 0 or was_refused or not self._is_time_for(within_ms, delivery.deadline):
+            can_begin = within_ms > 0 and not was_refused and self._is_due(delivery)
+            if not can_begin or not self._is_time_for(within_ms, delivery.deadline):
                 return None
             attempt = Attempt(
                 trigger=message.trigger,
@@ -199,6 +201,10 @@ class Attempts:
         found = self._default_target(job.key.namespace, spec) if stands_for_default(spec) else None
         return spec if found is None else found
 
+    def _is_due(self, delivery: Delivery) -> bool:
+        """Whether the trigger is still due: the clock may have stepped back since the wait."""
+        return self._clock.now() >= delivery.message.not_before
+
     def _is_time_for(self, attempt_ms: int, deadline: Instant) -> bool:
         return self._clock.now() + attempt_ms + SETTLING_MS <= deadline
 
@@ -222,6 +228,7 @@ class Attempts:
                 permit.wait()
             latest = self._job_reads.renewed(latest)
             is_owed = latest.liveness == "alive" and latest.job.version == delivery.job.version
+            is_owed = is_owed and self._is_due(delivery)
             return is_owed and (permit is None or permit.may_leave())
 
         answer = self._targets.deliver(attempt._replace(may_send=may_send))
