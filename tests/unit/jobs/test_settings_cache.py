@@ -50,6 +50,16 @@ def test_a_known_window_is_open_when_the_stored_one_is(
         assert known.opening_at(NOON + each) == stored.opening_at(NOON + each)
 
 
+def test_settings_are_read_again_once_the_clock_has_stepped_back() -> None:
+    world = world_with_windows()
+    settings = settings_of(world)
+    assert settings.windows_of("ns") == ()
+    put_window(world, "w", schedule="0 1 * * *", duration="1h")
+    assert settings.windows_of("ns") == ()
+    world.clock.time -= 1
+    assert [each.name for each in settings.windows_of("ns")] == ["w"]
+
+
 def test_the_triggers_of_a_minute_compute_each_window_once() -> None:
     world = world_with_windows()
     for number in range(20):

@@ -237,6 +237,19 @@ def test_a_pause_during_a_slow_step_is_found_before_the_request(world: World) ->
     assert not world.consumers.attempts
 
 
+def test_a_pause_is_found_though_the_clock_has_stepped_back_since_the_read(world: World) -> None:
+    message = due(world)._replace(attempt=2)
+    world.clock.time += 60_000
+
+    def paused_and_stepped() -> None:
+        change(world, paused_at=world.clock.time)
+        world.clock.time -= 30_000
+
+    meanwhile(world, "after runs.claim", paused_and_stepped)
+    assert handle(world, message).name == "held"
+    assert not world.consumers.attempts
+
+
 def test_a_change_of_the_job_during_a_slow_step_is_delivered(world: World) -> None:
     message = due(world, data="1")._replace(attempt=2)
 

@@ -115,12 +115,12 @@ class DirectSlots:
     def _is_in_force(self) -> bool:
         """Whether the policy is as it was read. A request opens by a read that is at most a second old."""
         now = self._gates.clock.now()
-        if now - self._read_at >= POLICY_AGE_MAX_MS:
+        if not 0 <= now - self._read_at < POLICY_AGE_MAX_MS:
             with suppress(StoreError):
                 policy = self._gates.policies.get(self._policy.key)
                 if policy is not None and policy.version == self._policy.version and not policy.is_stopped:
                     self._policy, self._read_at = policy, now
-        return now - self._read_at < POLICY_AGE_MAX_MS
+        return 0 <= now - self._read_at < POLICY_AGE_MAX_MS
 
     def _is_over(self, permit: Permit | None) -> None:
         with self._lock:

@@ -134,7 +134,7 @@ class Turn:
     def _next(self) -> tuple[TakenTrigger, Permit] | None:
         """The next trigger with its permit; None if there is none, or no slot or token is free."""
         with self._lock:
-            is_fresh = self._clock.now() - self._read_at < POLICY_AGE_MAX_MS
+            is_fresh = 0 <= self._clock.now() - self._read_at < POLICY_AGE_MAX_MS
             if self._is_over or self._must_leave or not self._taken.waiting or not is_fresh:
                 return None
             if self._open + self._leaving >= self._slots.size:
@@ -152,7 +152,7 @@ class Turn:
 
     def _is_in_force(self) -> bool:
         """Whether the gate has a share, by a read of the policy that is at most a second old."""
-        if self._clock.now() - self._read_at < POLICY_AGE_MAX_MS:
+        if 0 <= self._clock.now() - self._read_at < POLICY_AGE_MAX_MS:
             return True
         policy = self._gates.policies.get(self._policy.key)
         if policy is not None and self._is_probe:
@@ -284,7 +284,7 @@ class Turn:
 
     def _has_lost_slots(self, now: Instant) -> bool:
         """Read the policy again if it is time for that. Returns whether this function has to leave."""
-        if now - self._read_at < POLICY_AGE_MAX_MS * 3 // 4:
+        if 0 <= now - self._read_at < POLICY_AGE_MAX_MS * 3 // 4:
             return False
         policy, before = self._gates.policies.get(self._policy.key), self._policy
         share = 0 if policy is None else policy.share_at(self._name)

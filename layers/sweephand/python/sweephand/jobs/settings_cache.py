@@ -123,7 +123,7 @@ class CachedSettings:
 
     def _read_lately(self, namespace: str) -> _Known:
         known = self._known.get(namespace)
-        if known is not None and self._clock.now() - known.at < NAMESPACE_AGE_MAX_MS:
+        if known is not None and 0 <= self._clock.now() - known.at < NAMESPACE_AGE_MAX_MS:
             return known
         with self._lock:
             try:

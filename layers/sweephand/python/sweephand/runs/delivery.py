@@ -116,9 +116,14 @@ class JobReads:
         self._clock = clock
 
     def fresh(self, key: JobKey, read: JobRead, at: Instant | None = None) -> JobRead:
-        """The same read if it is at most a second old (or will be `at` that instant), otherwise a new one."""
-        used_at = self._clock.now() if at is None else at
-        return read if used_at - read.at <= JOB_READ_AGE_MAX_MS else self.reread(key)
+        """The same read if it is at most a second old (or will be `at` that instant), otherwise a new one.
+
+        A read of a later instant than now counts as old: the clock has stepped back since.
+        """
+        now = self._clock.now()
+        used_at = now if at is None else max(now, at)
+        is_fresh = read.at <= now and used_at - read.at <= JOB_READ_AGE_MAX_MS
+        return read if is_fresh else self.reread(key)
 
     def renewed(self, delivery: Delivery, at: Instant | None = None) -> Delivery:
         """The same by a fresh() read of its job."""
