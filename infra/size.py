@@ -59,7 +59,8 @@ CEILINGS: Final = {
     # An iCalendar text that would keep the API busy is refused before the libraries read its rules: 95.
     # A job that cannot follow its calendar comes again alone: 25. Writes of windows are tried again: 15.
     # The deletion of a calendar is bounded: 15. Limits of calendars are listed: 20.
-    "package": Size(lines=35_671, modules=336, inner_imports=34),
+    # A clock that steps back: 4.
+    "package": Size(lines=35_679, modules=336, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -154,7 +155,8 @@ CEILINGS: Final = {
     # What stands beside the jobs of a file: 240. Who owns them: 190. All or nothing: 85.
     # Every order of small worlds: an engine, a world whose calls are steps, and scenarios: 665.
     # The shootout takes 170 in five modules, with a real run of the harness.
-    "tests": Size(lines=98_712, modules=860, inner_imports=1),
+    # Clocks that step, and chains in circles, in simulated worlds: 252, in two modules.
+    "tests": Size(lines=98_792, modules=857, inner_imports=1),
 }
 
 

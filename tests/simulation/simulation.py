@@ -15,6 +15,7 @@ from tests.simulation.workload.backlogs import Backlog, Slowdowns, slow_spell
 from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
 from tests.simulation.workload.bundling import Bundling, Packs
+from tests.simulation.workload.circles import Circles
 from tests.simulation.workload.clients import HALF_MS, Clients, plan
 from tests.simulation.workload.drills import Audits, Drill
 from tests.simulation.workload.flows import Flows
@@ -241,6 +242,7 @@ class Simulation:
             # In a seed that lasts for days, most minutes have no tick.
             span_ms = scenario.minutes * MINUTE_MS
             self._chronicle.add(Mishap(scheduler.now, f"no ticks of {span_ms} ms", "EventBridge"))
+        Circles.of(self._seed).note(scheduler.now, self._chronicle.add)
         self._begin_ticking()
         slowdowns = Slowdowns(scheduler, self._chronicle, self._gate)
         if self._backlog is not None:

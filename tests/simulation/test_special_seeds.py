@@ -3,8 +3,10 @@
 import pytest
 from tests.simulation.simulation import run
 from tests.simulation.traces.rare_events import Alerted, LimitSet, TimersLost, WindowSet
-from tests.simulation.traces.trace import Answered, Requested, RunStored, Written
+from tests.simulation.traces.trace import Answered, Buried, Mishap, Requested, RunStored, Written
 from tests.simulation.workload.calendars import FIRST_WITH_CALENDARS
+from tests.simulation.workload.circles import FIRST_WITH_CIRCLES
+from tests.simulation.workload.clocks import FIRST_WITH_STEPS
 from tests.simulation.workload.drills import FIRST_WITH_AUDITS, FIRST_WITH_DRILL, Drill
 from tests.simulation.workload.lanes import FIRST_WITH_LANES, FLOOD, HERDS, PROMPT
 from tests.simulation.workload.limits import FIRST_CHANGED, FIRST_LIMITED, Limits
@@ -183,6 +185,24 @@ def test_each_day_fires_once_whatever_becomes_of_its_calendar(number: int) -> No
     result = run(FIRST_WITH_CALENDARS + number)
     assert not result.complaints, result.complaints[:3]
     assert any(isinstance(each, Written) and each.verb == "follow" for each in result.events)
+
+
+#: In these a request left by a clock, or by a read, of before the clock stepped back.
+WITH_STEPS = (131, 395)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("number", WITH_STEPS)
+def test_clocks_that_step_back_break_no_promise(number: int) -> None:
+    result = run(FIRST_WITH_STEPS + number)
+    assert not result.complaints, result.complaints[:3]
+    assert any(isinstance(each, Mishap) and each.kind == "clock step" for each in result.events)
+
+
+def test_chains_in_circles_end_at_their_longest() -> None:
+    result = run(FIRST_WITH_CIRCLES)
+    assert not result.complaints, result.complaints[:3]
+    assert any(isinstance(each, Buried) and "chainLengthMax" in each.reason for each in result.events)
 
 
 #: Few of them. `python -m tests.simulation --first 4000000` runs more.

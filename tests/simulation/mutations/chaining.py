@@ -1,13 +1,18 @@
-"""Errors in chains, above all in chained triggers that come hours late."""
+"""Errors in chains: in chained triggers that come hours late, and in where a chain ends."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
-from tests.simulation.mutations.registry import mutation, wrapping
+from tests.simulation.mutations.registry import Broken, everywhere, mutation, wrapping
+from tests.simulation.workload.circles import FIRST_WITH_CIRCLES
 
 from sweephand.model.attempt import Answer
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import NotifyMessage
+from sweephand.model.run import trigger_of
+from sweephand.model.trigger import NotifyMessage, Trigger
+from sweephand.runs import notify
 from sweephand.runs.delivery import Delivery, Drop, Stop
 from sweephand.runs.gates import Gates
 from sweephand.runs.notify import Notifier
@@ -39,3 +44,29 @@ def ends_chains_with_series(
     if job is not None and job.series.next_after(self._clock.now()) is None:
         return Answer(succeeded=True)
     return trigger(self, notice, spec, *others)
+
+
+def _longer_by(links: int) -> Broken:
+    """Change the longest chain of the seed, which its world has set already."""
+    longest = vars(notify)["CHAIN_LENGTH_MAX"]
+    return patch.object(notify, "CHAIN_LENGTH_MAX", longest + links)
+
+
+@mutation("A chain may be one link longer than the longest", first=FIRST_WITH_CIRCLES)
+def allows_one_link_more() -> Broken:
+    return _longer_by(1)
+
+
+@mutation("A chain ends one link too early", first=FIRST_WITH_CIRCLES)
+def ends_chains_a_link_early() -> Broken:
+    return _longer_by(-1)
+
+
+def _begun_anew(trigger: Trigger) -> Trigger:
+    demand = trigger.demand
+    return trigger if demand is None else replace(trigger, demand=demand._replace(link=0))
+
+
+@mutation("A retry by a run's record begins its chain anew", first=FIRST_WITH_CIRCLES)
+def begins_chains_anew_with_a_record() -> Broken:
+    return everywhere("trigger_of", lambda run: _begun_anew(trigger_of(run)))

@@ -19,18 +19,20 @@ from tests.simulation.mutations.registry import (
     wrapping,
     wrapping_in,
 )
+from tests.simulation.workload.clocks import FIRST_WITH_STEPS
 
 from sweephand.base.concurrency import always
 from sweephand.base.errors import PoisonError
 from sweephand.base.instants import HOUR_MS, SECOND_MS, Instant
 from sweephand.delivery.functions import WAKE_UP
 from sweephand.model.attempt import Answer, Attempt
+from sweephand.model.job import JobKey
 from sweephand.model.trigger import Message, Sendable, TriggerMessage
 from sweephand.runs import requeue as waiting
 from sweephand.runs.attempt import Attempts, _Sent
 from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.delivery import Delivery, Drop
+from sweephand.runs.delivery import Delivery, Drop, JobRead, JobReads
 from sweephand.runs.faults import CRASHES_MAX, Faults
 from sweephand.runs.gates import Gates
 from sweephand.runs.handlers import Handlers
@@ -238,3 +240,16 @@ def delivers_wake_ups(handler: Intake, duration_ms: int) -> None:
 @mutation("A retry is made however late it comes", first=10_000_000)
 def makes_retries_of_any_age() -> Broken:
     return patch("sweephand.runs.gates.is_too_late", lambda *_: False)
+
+
+@mutation("A request leaves after its function's clock has stepped back", first=FIRST_WITH_STEPS)
+def trusts_a_clock_that_has_been_asked() -> Broken:
+    return patch.object(Attempts, "_is_due", lambda *_: True)
+
+
+@mutation("A read of a job stays fresh after the clock has stepped back", first=FIRST_WITH_STEPS)
+@wrapping(JobReads, "fresh")
+def trusts_a_read_from_the_future(
+    fresh: Callable[..., JobRead], reads: JobReads, key: JobKey, read: JobRead, *at: Any
+) -> JobRead:
+    return read if read.at > reads._clock.now() else fresh(reads, key, read, *at)

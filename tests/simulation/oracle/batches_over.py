@@ -112,8 +112,8 @@ def every_batch_end_is_told(tale: Tale) -> Iterator[str]:
         on_complete = in_force(tale, life, ended.at)
         if on_complete is None or (ended.name, ended.batch) in known:
             continue
-        given_up = tale.given_up.get(f"{ended.uid}-{_batch(ended).run_id(0)}", ())
-        if "notice" not in given_up and _is_owed(tale, ended, on_complete):
+        first = f"{ended.uid}-{_batch(ended).run_id(0)}"
+        if first not in tale.ended_chains and _is_owed(tale, ended, on_complete):
             what = f"{ended.name}: the batch {ended.batch} of {ended.uid} ended at {told(ended.at)}"
             yield f"{what}, and no notification left"
 

@@ -89,6 +89,9 @@ def failures_cost_one_job_each(tale: Tale) -> Iterator[str]:
             continue
         if any(_lasts_into(each, answer) for each in mishaps):
             continue
+        if tale.has_clock_stepped(answer.asked_at, answer.at):
+            # By the clock that has stepped, the time of the call is over.
+            continue
         faults = [each for each in mishaps if _is_fault_of(each, answer)]
         if len(failed) > len(faults):
             yield f"{len(failed)} jobs failed in {_call(answer)}, which met {len(faults)} faults"

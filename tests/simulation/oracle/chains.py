@@ -4,12 +4,16 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.rare_events import BatchTold
-from tests.simulation.traces.trace import Requested, Told
+from tests.simulation.oracle.tale import TOO_LONG, Tale
+from tests.simulation.traces.rare_events import BatchTold, ChainBound
+from tests.simulation.traces.trace import Buried, Requested, Told
 
 #: The part of a chained trigger's id that follows its job's uid.
 CHAINED = "-chained-"
+
+
+#: The most links that a chain has, unless the trace says otherwise.
+LINKS_MAX = 100
 
 
 class End(NamedTuple):
@@ -77,3 +81,38 @@ def batch_end_in(request: Requested) -> BatchTold | None:
 def is_of_batch(tale: Tale, uid: str, run_id: str) -> bool:
     """Whether a run is one of a batch."""
     return any(each.is_counted is not None for each in tale.runs_of.get((uid, run_id), []))
+
+
+def chains_of_jobs_are_bounded(tale: Tale) -> Iterator[str]:
+    """A chain has as many links as are allowed and no more, also where jobs follow each other in circles."""
+    longest = next((each.links for each in tale.of(ChainBound)), LINKS_MAX)
+    links: dict[str, int | None] = {}
+    for request in tale.requests:
+        known = links[request.trigger_id] = _link(request, links)
+        if known is not None and known > longest:
+            yield f"{request.name}: {request.trigger_id} is link {known} of its chain; {longest} are allowed"
+        if request.index == 0:
+            links[_batch_of(request)] = known
+    for letter in tale.of(Buried):
+        reached = links.get(letter.trigger_id or "", longest)
+        if TOO_LONG in letter.reason and reached is not None and reached < longest:
+            yield f"the chain of {letter.trigger_id} ended after {reached} links; {longest} are allowed"
+
+
+def _link(request: Requested, links: dict[str, int | None]) -> int | None:
+    """Return the place of a trigger in its chain; None if what it follows has made no request itself."""
+    if CHAINED not in request.trigger_id:
+        return 0
+    end, batch_end = end_in(request), batch_end_in(request)
+    before = None
+    if end is not None:
+        before = links.get(end.trigger_id)
+    elif batch_end is not None:
+        before = links.get(f"{batch_end.name}/{batch_end.batch}")
+    return None if before is None else before + 1
+
+
+def _batch_of(request: Requested) -> str:
+    """Return what names the batch of a trigger, if it has one."""
+    run_id = request.trigger_id.removeprefix(f"{request.uid}-")
+    return f"{request.name}/{run_id.replace(f'{request.due_at}-{request.index}', str(request.due_at), 1)}"

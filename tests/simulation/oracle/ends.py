@@ -144,7 +144,7 @@ def every_end_is_told(tale: Tale) -> Iterator[str]:
             continue
         # Where Sweephand itself failed, the end is notified if the job can be read at that moment.
         is_ours = tale.buried.get(end.trigger_id, "").startswith(OUR_FAULT)
-        is_given_up = is_ours or "notice" in tale.given_up.get(end.trigger_id, ())
+        is_given_up = is_ours or end.trigger_id in tale.ended_chains
         if not is_given_up and _is_owed(tale, end, at, on_complete):
             what = f"{life.name}: {end.trigger_id} {end.state} after attempt {end.attempts} at {told(at)}"
             yield f"{what}, and no notification left"

@@ -164,7 +164,7 @@ def _ended(tale: Tale, life: Life, from_at: int) -> _End | None:
     # After Sweephand itself failed, no function checks whether the run was the last.
     reasons = (last.reason or "" if last is not None else "", tale.buried.get(trigger_id, ""))
     is_ours = any(each.startswith(OUR_FAULT) for each in reasons)
-    is_given_up = bool(tale.given_up.get(trigger_id, set()) - {"trigger", "notice"})
+    is_given_up = bool(tale.given_up.get(trigger_id, set()) - {"trigger", "notify"})
     # By another function's clock, before the calm, an occurrence was still to come.
     is_early = ended.at < min(max(dues) + SKEW_MS, from_at)
     return None if is_ours or is_given_up or is_early else ended

@@ -9,7 +9,7 @@ from tests.simulation.oracle.lives import Life, Reign
 from tests.simulation.oracle.misfires import WINDOW_DEFAULT, catchup_of, misfires
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.windows import REASON, was_skipped
-from tests.simulation.traces.trace import Mishap, TimerStored
+from tests.simulation.traces.trace import Buried, Mishap, TimerStored
 
 #: After this many failures to handle a message, Sweephand gives it up.
 FAULTS_MAX = 60
@@ -20,6 +20,9 @@ FAULTY = re.compile(r"Sweephand failed to handle it \d+ times")
 #: What makes a message come again without an end: as many of these as Sweephand counts crashes.
 DEATHS = ("kill", "time limit", "pause", "received in vain")
 CRASHES_MAX = 5
+
+#: Who handles messages, and who has no function for them, at the beginning of where a mishap happened.
+HANDLERS = ("deliver ", "Lambda")
 
 #: The reasons of a message over which too many processes died, by SQS and by Sweephand.
 CRASHED = ("received ", "Sweephand failed to handle it: ")
@@ -67,17 +70,33 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
 
 
 def _is_given_up(tale: Tale, life: Life, due_at: int) -> bool:
-    """Whether the message was given up, and the trace has as many faults or deaths as that takes."""
-    reasons = [tale.buried[each] for each in tale.buried if life.uid in each and str(due_at) in each]
-    mishaps = tale.of(Mishap)
-    if any(FAULTY.match(each) for each in reasons) and len(mishaps) > FAULTS_MAX:
-        return True
-    is_crashed = any(reason.startswith(CRASHED) for reason in reasons) or any(
-        uid == life.uid and first <= due_at <= last for uid, (first, last) in tale.ranges_buried
+    """Whether the message was given up, after as many faults or deaths as that takes."""
+    return any(
+        _has_cause(tale, life, due_at, letter)
+        for letter in tale.of(Buried)
+        if _is_about(letter, life, due_at)
     )
+
+
+def _is_about(letter: Buried, life: Life, due_at: int) -> bool:
+    if letter.due_range is not None:
+        return letter.uid == life.uid and letter.due_range[0] <= due_at <= letter.due_range[1]
+    trigger_id = letter.trigger_id or ""
+    return letter.of == "trigger" and life.uid in trigger_id and str(due_at) in trigger_id
+
+
+def _has_cause(tale: Tale, life: Life, due_at: int, letter: Buried) -> bool:
+    """Whether that went wrong before the letter which its reason says.
+
+    A range is given up for a reason that its triggers share.
+    """
+    before = [each for each in tale.of(Mishap) if each.at <= letter.at]
+    if FAULTY.match(letter.reason) and len(before) > FAULTS_MAX:
+        return True
     # A worker of a line that finds an abandoned claim counts a crash of each trigger that may have begun.
-    deaths = [each for each in mishaps if each.kind.startswith(DEATHS)]
+    deaths = [each for each in before if each.kind.startswith(DEATHS) and each.where.startswith(HANDLERS)]
     is_own = any(f"{life.uid}-{due_at}" in each.where for each in deaths)
+    is_crashed = letter.due_range is not None or letter.reason.startswith(CRASHED)
     return is_crashed and (is_own or len(deaths) >= CRASHES_MAX)
 
 

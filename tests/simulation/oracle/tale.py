@@ -28,6 +28,12 @@ Kind = TypeVar("Kind", bound=Event)
 #: message that was sent before the calm lies further ahead. Until then any message may come twice.
 ECHO_MS = 570_000
 
+#: How the trace calls a clock that steps.
+CLOCK_STEPPED = "clock step"
+
+#: A part of the reason of a notification that is given up because its chain is as long as allowed.
+TOO_LONG = "chainLengthMax"
+
 #: What a kill is called that a trigger caused. Its id follows.
 _KILLS = "making a request of "
 
@@ -108,12 +114,18 @@ class Tale:
 
     @cached_property
     def given_up(self) -> dict[str, set[str]]:
-        """What of a trigger was given up: itself, a `deadline`, a reported `failure`, a `notice`."""
+        """What of a trigger was given up: itself, a `deadline`, a reported `failure`, to `notify` of it."""
         found: dict[str, set[str]] = defaultdict(set)
         for each in self.of(Buried):
             if each.trigger_id is not None:
                 found[each.trigger_id].add(each.of)
         return found
+
+    @cached_property
+    def ended_chains(self) -> set[str]:
+        """The triggers of whose ends nobody was told, because their chains are as long as allowed."""
+        letters = (each for each in self.of(Buried) if each.of == "notify" and TOO_LONG in each.reason)
+        return {each.trigger_id for each in letters if each.trigger_id is not None}
 
     @cached_property
     def run_asked(self) -> list[RunAsked]:
@@ -147,9 +159,16 @@ class Tale:
 
     @cached_property
     def ended_by_hand(self) -> set[str]:
-        """The triggers whose runs a caller reported as complete without a token."""
+        """The triggers whose runs ended because a caller reported them as complete without a token."""
         by_hand = (each for each in self.run_asked if each.verb == "complete" and each.attempt is None)
-        return {f"{each.uid}-{each.run_id}" for each in by_hand}
+        return {
+            f"{asked.uid}-{asked.run_id}"
+            for asked in by_hand
+            if any(
+                each.state == "succeeded" and each.at >= asked.at
+                for each in self.runs_of.get((asked.uid, asked.run_id), [])
+            )
+        }
 
     @cached_property
     def run_answers(self) -> list[RunAnswered]:
@@ -180,6 +199,14 @@ class Tale:
             f"{uid}-{run_id}": sum(map(is_redrive, stored)) for (uid, run_id), stored in self.runs_of.items()
         }
         return Counter(counts)
+
+    def has_clock_stepped(self, since: int, until: int) -> bool:
+        """Return whether a clock has stepped between two instants."""
+        return any(since <= each <= until for each in self._clock_steps)
+
+    @cached_property
+    def _clock_steps(self) -> list[int]:
+        return [each.at for each in self.of(Mishap) if each.kind == CLOCK_STEPPED]
 
     @cached_property
     def killed_at(self) -> list[int]:

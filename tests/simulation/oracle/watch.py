@@ -225,5 +225,5 @@ def _is_fine(tale: Tale, uid: str, due_at: int, after_ms: int, since: int, *, by
 
 def _is_given_up(tale: Tale, life: Life) -> bool:
     """Whether a message about the job was given up, because too many functions died over it."""
-    letters = (each for each in tale.of(Buried) if each.of in ("watch", "notice"))
+    letters = (each for each in tale.of(Buried) if each.of == "watch")
     return any(life.uid in (each.uid, (each.trigger_id or "").partition("-")[0]) for each in letters)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from tests.simulation.traces.doctored import Broken, Excused, changed, of, with_, without
+from tests.simulation.traces.rare_events import ChainBound
 from tests.simulation.traces.stories import NOON, every_minute, in_order, requested, written
 from tests.simulation.traces.stories_of_ends import (
     DUE,
@@ -108,6 +109,8 @@ BROKEN_ENDS: Final[Sequence[Broken]] = (
     (told_of, changed(of(Told, trigger_id=TRIGGER), attempts=2), "it had not"),
     # All notifications of an end have one id.
     (told_of, changed(of(Told), notice_id="same"), "names 15 ends"),
+    # A chain ends at its longest.
+    (followed_by_another, with_(ChainBound(NOON, 0)), "is link 1 of its chain; 0 are allowed"),
     # A job that pauses on an error is paused when a trigger of it is given up.
     (
         redriven,
@@ -157,12 +160,13 @@ EXCUSED_ENDS: Final[Sequence[Excused]] = [
             written("patch", "1-a", 181, cut=NOON + 5, since=NOON - 1),
         ),
     ),
-    # A notification that failed is a dead letter.
+    # The last link of a chain that is as long as allowed ends in a dead letter.
     (
         told_of,
         lambda events: in_order(
             without(of(Told, trigger_id=TRIGGER))(events),
-            Buried(NOON + 300_000, TRIGGER, "The onComplete target could not be notified.", "notice"),
+            ChainBound(NOON, 0),
+            Buried(NOON + 300_000, TRIGGER, "The chain has 0 links (chainLengthMax).", "notify"),
         ),
     ),
     # A chain needs a job to follow.

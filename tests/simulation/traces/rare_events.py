@@ -34,6 +34,14 @@ class LimitSet:
 
 
 @dataclass(frozen=True, slots=True)
+class ChainBound:
+    """In this seed, a chain of jobs has at most so many links."""
+
+    at: Instant
+    links: int
+
+
+@dataclass(frozen=True, slots=True)
 class WindowSet:
     """A window is open in these spans from now on, for jobs whose names begin so. Without any, it is removed.
 

@@ -12,6 +12,7 @@ from tests.simulation.traces.rare_events import (
     BatchEvent,
     BulkWriteAnswered,
     CalendarStored,
+    ChainBound,
     LimitSet,
     Loss,
     WindowSet,
@@ -404,6 +405,7 @@ Event: TypeAlias = (
     | CursorStored
     | Loss
     | LimitSet
+    | ChainBound
     | WindowSet
     | Mishap
     | BatchEvent

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
+from tests.simulation.workload.circles import Circles
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import stream
 
@@ -19,7 +20,7 @@ _FLOWS: Final = 1 / 3
 #: In these seeds, the share of jobs that complete asynchronously, and the share that notify or follow.
 _ASYNC: Final = 0.5
 _TOLD: Final = 0.4
-_TOLD_OVER_DAYS: Final = 0.8
+_TOLD_OFTEN: Final = 0.8
 _PAUSED_ON_ERROR: Final = 0.15
 
 #: The share of jobs that give up at once, so that there are runs to redrive.
@@ -51,6 +52,8 @@ _TIMING: Final = frozenset({"schedule", "timezone", "dst", "dueTime", "ttl", "re
 
 _WHEN: Final = ("succeeded", "failed", "always", None)
 
+_WHEN_IN_CIRCLES: Final = ("succeeded", "always", "always", "failed")
+
 #: The actions on runs, by their names in clients.ACTIONS.
 CANCEL: Final = "cancel a run"
 COMPLETE: Final = "complete a run"
@@ -74,7 +77,8 @@ class Flows:
     @classmethod
     def of(cls, seed: int) -> "Flows":
         """Return those of a seed."""
-        return cls(seed, stream(seed, "flows").random() < _FLOWS or Scenario.of(seed).is_sparse)
+        is_drawn = stream(seed, "flows").random() < _FLOWS
+        return cls(seed, is_drawn or Scenario.of(seed).is_sparse or Circles.of(seed).are_on)
 
     def added(self, written: dict[str, Any], name: str, number: int, *, is_sparse: bool) -> dict[str, Any]:
         """Return the definition of a job that step `number` writes, in some seeds with fields for this."""
@@ -88,7 +92,8 @@ class Flows:
                 "heartbeatTimeout": random.choice(_TIMEOUTS),
                 "maxRunTime": random.choice(_RUN_TIMES),
             }
-        if random.random() < (_TOLD_OVER_DAYS if is_sparse else _TOLD):
+        is_often = is_sparse or Circles.of(self.seed).are_on
+        if random.random() < (_TOLD_OFTEN if is_often else _TOLD):
             fields["onComplete"] = told = self._told(random, name)
             if is_sparse and told["type"] == "job":
                 kept = {name: value for name, value in fields.items() if name not in _TIMING}
@@ -117,8 +122,11 @@ class Flows:
     def _told(self, random: Random, name: str) -> dict[str, Any]:
         """Return the target of notifications: a consumer, or a job with a lower number.
 
-        So no two jobs follow each other for ever.
+        So no two jobs follow each other for ever. In seeds with circles it is any job.
         """
+        circles = Circles.of(self.seed)
+        if circles.are_on:
+            return {"type": "job", "name": circles.follower(random), "when": random.choice(_WHEN_IN_CIRCLES)}
         stem, _, number = name.rpartition("-")
         if number == "0" or random.random() < 1 / 3:
             return _HTTP

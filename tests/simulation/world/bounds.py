@@ -9,6 +9,7 @@ from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
 from tests.simulation.workload.bundling import Bundling, Packs
 from tests.simulation.workload.calendars import Calendars
+from tests.simulation.workload.circles import Circles
 from tests.simulation.workload.drills import looks_far_back
 from tests.simulation.workload.scenario import is_for_weeks
 from tests.simulation.workload.switching import Switching
@@ -44,6 +45,7 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
         stack.enter_context(BulkWrites.of(seed).bounds())
         stack.enter_context(Bundling.of(seed).bounds())
         stack.enter_context(Calendars.of(seed).bounds())
+        stack.enter_context(Circles.of(seed).bounds())
         if (room := Updates.of(seed).room) is not None:
             # A few updates then push out an earlier revision, where it would take dozens.
             stack.enter_context(patch.object(revisions, "EARLIER_REVISIONS_MAX", room))

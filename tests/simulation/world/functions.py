@@ -16,7 +16,7 @@ from tests.simulation.world.faults import UNTROUBLED, CallFaults, Role, RoleFaul
 from tests.simulation.world.flow_functions import FlowFunctions
 from tests.simulation.world.gate import RECEIVES, Gate
 from tests.simulation.world.machines import Fleet
-from tests.simulation.world.processes import LIMITS_MS, NEVER, TIME_LIMIT, Process, Scheduler
+from tests.simulation.world.processes import LIMITS_MS, NEVER, TIME_LIMIT, Machine, Process, Scheduler
 from tests.simulation.world.sqs import Sqs
 from tests.simulation.world.stores import Ports
 
@@ -103,6 +103,12 @@ class Functions:
         """Until then, Lambda receives messages and has no function to start for them."""
         for each in self._deliveries:
             each.short_until = until
+
+    def step(self, machine: Machine) -> None:
+        """Note that the clock of a machine has stepped. Who measures a time limit by it may exceed that."""
+        for process in self._scheduler.alive:
+            if process.machine is machine:
+                process.is_held_up = True
 
     def switch_off(self, lasts_ms: int) -> None:
         """Deploy the stack switched off, and on again later. While it is off, no message is received."""

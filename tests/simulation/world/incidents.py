@@ -8,6 +8,7 @@ from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.workload.bulk_writes import WRITE_MANY
 from tests.simulation.workload.bulks import RESUME_MANY, Bulks
 from tests.simulation.workload.clients import Step
+from tests.simulation.workload.clocks import ClockStep, clock_steps
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.workload.updates import Updates
 from tests.simulation.world.faults import Mask, Troubles, stream
@@ -63,6 +64,9 @@ class Incidents:
         self._plan_throttling(steps, ends_at)
         self._plan_shards(ends_at)
         self._plan_poison(ends_at)
+        if "skew" not in self._mask.troubles:
+            for step in clock_steps(self._seed, self._scenario.begins_at, ends_at):
+                self._scheduler.call_at(step.at, partial(self._step, step))
 
     def calm(self) -> None:
         """Begin no further incident."""
@@ -140,6 +144,12 @@ class Incidents:
         if not self._is_calm:
             self._fleet.shards += more
             self._chronicle.mishap("raised shards", f"to {self._fleet.shards}")
+
+    def _step(self, step: ClockStep) -> None:
+        if not self._is_calm:
+            machine = self._fleet.step(step.code, step.ahead_ms)
+            self._chronicle.mishap("clock step", f"{machine.name}, now {step.ahead_ms} ms ahead")
+            self._functions.step(machine)
 
     def _plan_poison(self, ends_at: Instant) -> None:
         random = stream(self._seed, "poison")

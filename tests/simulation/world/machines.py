@@ -141,6 +141,13 @@ class Fleet:
         """Return a machine that serves that role."""
         return self._machines[role][code % _MACHINES]
 
+    def step(self, code: int, ahead_ms: int) -> Machine:
+        """Set the clock of one machine, and return the machine."""
+        machines = [each for of_role in self._machines.values() for each in of_role]
+        machine = machines[code % len(machines)]
+        machine.ahead_ms = ahead_ms
+        return machine
+
     def clock(self, machine: Machine) -> MachineClock:
         """Return the machine's clock."""
         return MachineClock(self._scheduler, machine)

@@ -175,6 +175,15 @@ def test_jobs_that_trigger_each_other_end_after_a_hundred_links_with_a_dead_lett
     assert letter.trigger.key == key_of("a")
 
 
+def test_batches_that_trigger_each_other_end_after_a_hundred_links(world: World) -> None:
+    world.put("a", dueTime="10s", batch={"count": 2}, onComplete={"type": "job", "name": "b"})
+    world.put("b", batch={"count": 2}, onComplete={"type": "job", "name": "a"})
+    world.run_until(NOON + HOUR)
+    assert len(delivered(world)) == 101 * 2
+    ((letter, _),) = world.queue.buried
+    assert "chainLengthMax" in letter.reason
+
+
 def test_a_chain_that_begins_with_a_trigger_by_hand_has_as_many_links_as_any(world: World) -> None:
     world.put("a", onComplete={"type": "job", "name": "a"})
     world.trigger("a")
