@@ -1,4 +1,4 @@
-"""The command prints a row for each mutation, and docs/reliability.md says how many there are."""
+"""The command prints a row for each mutation, and docs/promises.md says how many there are."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.simulation.flow.mutations import MUTATIONS as OF_GATES
 from tests.simulation.mutations.search import MUTATIONS, known
 from tests.simulation.mutations.table import known_tables
 
-PAGE: Final = (Path(__file__).parents[3] / "docs" / "reliability.md").read_text("utf-8")
+PAGE: Final = (Path(__file__).parents[3] / "docs" / "promises.md").read_text("utf-8")
 
 
 def test_a_complaint_is_kept_with_each_seed() -> None:

@@ -85,7 +85,7 @@ def _is_of_a_replay(tale: Tale, request: Requested) -> bool:
 def jobs_stay_while_they_owe(tale: Tale) -> Iterator[str]:
     """A job that no client deletes can be found while a trigger of it waits, runs or is to be tried again.
 
-    There are two exceptions (docs/reliability.md). The trigger is delivered in both of them, unless somebody
+    There are two exceptions (docs/promises.md). The trigger is delivered in both of them, unless somebody
     gives the name to another job. An occurrence of an earlier revision may begin late, after the job has gone
     with its last run. And a job may end while the wheel stands still in which the trigger waits.
     """
@@ -241,7 +241,7 @@ def _is_late_and_unseen(tale: Tale, life: Life, trigger_id: str) -> bool:
     """Whether a trigger had no event before its job went with the run that seemed to be its last.
 
     This can be so only for triggers of an earlier revision and triggers by hand: the job has no occurrence
-    for them (docs/reliability.md).
+    for them (docs/promises.md).
     """
     name = trigger_id.removeprefix(f"{life.uid}-")
     due_at = name.partition("-")[0]

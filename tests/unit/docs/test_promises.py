@@ -1,13 +1,15 @@
-"""docs/reliability.md names checks and tests that there are, and the worlds that `make verify` runs."""
+"""docs/promises.md names checks, tests and commands that there are, and the worlds of `make verify`."""
 
 import re
+from importlib.util import find_spec
 from typing import Final
 
+import pytest
 from infra.local.places import ROOT
 from tests.simulation.oracle.oracle import CHECKS
-from tests.unit.simulation.test_verify import listed
+from tests.unit.simulation.test_verify import MAKEFILE, listed
 
-PAGE: Final = (ROOT / "docs" / "reliability.md").read_text("utf-8")
+PAGE: Final = (ROOT / "docs" / "promises.md").read_text("utf-8")
 
 
 def section(heading: str) -> str:
@@ -34,13 +36,31 @@ def test_each_promise_names_checks_that_there_are() -> None:
         assert set(found) <= checks, promise
 
 
-def test_each_promise_names_tests_that_there_are() -> None:
+def ids_in(text: str) -> list[str]:
+    """The files, folders and tests that a text names."""
+    return re.findall(r"`(tests/\w[^` ]+)`", text)
+
+
+def test_each_promise_names_a_test() -> None:
     for promise, held in [*CHECKED, *OTHERS]:
-        named = [each.split("::") for each in re.findall(r"`(tests/\w[^` ]+)`", held)]
-        assert named, promise
-        for path, *names in named:
-            assert (ROOT / path).exists(), path
-            assert not names or f"\ndef {names[0]}(" in (ROOT / path).read_text("utf-8"), names
+        assert ids_in(held), promise
+
+
+@pytest.mark.parametrize("named", sorted(set(ids_in(PAGE))))
+def test_each_test_of_the_page_is_there(named: str) -> None:
+    path, *names = named.split("::")
+    assert (ROOT / path).exists()
+    assert not names or f"\ndef {names[0]}(" in (ROOT / path).read_text("utf-8")
+
+
+def test_each_command_of_the_page_is_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z-]+)", PAGE)) <= targets
+    assert set(re.findall(r"\bFIRST=(\d+)", PAGE)) <= set(listed("WORLDS"))
+    modules = re.findall(r"-m ([\w.]+)", PAGE)
+    assert modules
+    for module in modules:
+        assert find_spec(module) is not None, module
 
 
 def test_the_list_of_worlds_is_that_of_the_long_proofs() -> None:
