@@ -325,6 +325,49 @@ def test_pages_show_each_job_once_and_in_the_order_of_names(many_jobs: JobStore)
         assert seen == expected, f"{limit} at a time of those that begin with {prefix!r}"
 
 
+def test_a_search_shows_each_wanted_job_once_in_order_and_says_how_far_it_looked(many_jobs: JobStore) -> None:
+    replaced = next_revision(job("b-7"), "version000000002")
+    many_jobs.put(replaced, replacing=job("b-7").version)
+    for prefix, part, limit in [("", "", 160), ("", "7", 5_000), ("b-", "never", 96), ("~:", "", 48)]:
+        expected = sorted(name for name in MANY_NAMES if name.startswith(prefix) and part in name)
+        seen: list[Job] = []
+        after: str | None = ""
+        while after is not None:
+            page = many_jobs.search("default", prefix, after, limit, lambda name, _, part=part: part in name)
+            assert page.next is None or after < page.next
+            assert all(after < each.key.name <= (page.next or each.key.name) for each in page.items)
+            seen.extend(page.items)
+            after = page.next
+        assert [each.key.name for each in seen] == expected, (prefix, part, limit)
+        assert replaced in seen or "b-7" not in expected
+
+
+def test_a_search_sees_what_was_written_and_goes_on_beside_other_writes(
+    jobs: JobStore,
+) -> None:
+    def labelled(name: str) -> Job:
+        made = job(name)
+        written = {**made.definition.written, "labels": {"team": "ops"}}
+        return replace(made, definition=replace(made.definition, written=written))
+
+    for number in range(100):
+        jobs.put((labelled if number % 10 == 0 else job)(f"job-{number:03}"), replacing=None)
+
+    def search(after: str) -> tuple[list[str], str | None]:
+        page = jobs.search("default", "", after, 32, lambda _, written: "labels" in written)
+        return [each.key.name for each in page.items], page.next
+
+    names, after = search("")
+    assert after is not None
+    jobs.delete(labelled("job-000"))
+    jobs.put(labelled("aaa"), replacing=None)
+    jobs.put(labelled("job-099-new"), replacing=None)
+    while after is not None:
+        found, after = search(after)
+        names += found
+    assert names == [*(f"job-{number:03}" for number in range(0, 100, 10)), "job-099-new"]
+
+
 def test_a_page_begins_after_a_name_and_keeps_to_a_prefix(many_jobs: JobStore) -> None:
     for prefix, after in product(["", "a1", "b-2", "nothing", "~"], ["", "a1", "a11", "b", "~~"]):
         page = many_jobs.page("default", prefix, after, 200)

@@ -29,6 +29,7 @@ from sweephand.model.run import (
 from sweephand.model.run_id import RunName, run_position
 from sweephand.model.timer import Cursor, Heartbeat, Lease, WheelState
 from sweephand.model.trigger import Trigger
+from sweephand.ports.jobs import Wanted
 
 
 class MemoryJobs:
@@ -109,6 +110,11 @@ class MemoryJobs:
         )
         jobs = tuple(self._jobs[JobKey(namespace, name)] for name in names[:limit])
         return Page(jobs, names[limit - 1] if len(names) > limit else None)
+
+    def search(self, namespace: str, prefix: str, after: str, limit: int, wanted: Wanted) -> Page[Job]:
+        page = self.page(namespace, prefix, after, limit)
+        found = tuple(job for job in page.items if wanted(job.key.name, job.definition.written))
+        return Page(found, page.next)
 
 
 def _check(in_time: Callable[[], bool]) -> None:
@@ -298,6 +304,9 @@ class MemoryRuns:
         seen = positions[:limit]
         items = tuple(runs[each] for each in seen if state is None or runs[each].state == state)
         return Page(items, seen[-1] if len(positions) > limit else None)
+
+    def newest(self, keys: Sequence[JobKey], limit: int) -> Sequence[Page[Run]]:
+        return [self.page(each, None, "", limit, with_batches=False) for each in keys]
 
 
 def _position(run: Run) -> str:

@@ -1,13 +1,14 @@
 """What a page of several sorted partitions reads of them."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
 import pytest
 
+from sweephand.base.concurrency import Result
 from sweephand.storage.listing import Fetch, Listing, merged
 
 PARTITIONS: Final = 16
@@ -15,13 +16,18 @@ PARTITIONS: Final = 16
 
 @dataclass
 class Partitions:
-    """Names at random, and the size of each answer that was asked of them."""
+    """Names at random, the size of each answer that was asked of them, and how many were asked at once."""
 
     names: list[list[str]]
     answers: list[int] = field(default_factory=list)
+    at_once: list[int] = field(default_factory=list)
 
     def page(self, after: str, limit: int) -> tuple[Sequence[str], str | None]:
-        return merged([Listing(self._fetch(each)) for each in self.names], after, limit)
+        return merged([Listing(self._fetch(each)) for each in self.names], after, limit, self._at_once)
+
+    def _at_once(self, tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+        self.at_once.append(len(tasks))
+        return [task() for task in tasks]
 
     def _fetch(self, names: list[str]) -> Fetch[str]:
         def fetch(after: str, limit: int) -> tuple[Sequence[tuple[str, str]], bool]:
@@ -52,6 +58,7 @@ def test_a_page_reads_little_more_than_it_shows_however_long_it_is(limit: int, r
         )
         assert sum(stored.answers) <= limit + PARTITIONS * 8
         assert len(stored.answers) <= requests
+        assert stored.at_once == [PARTITIONS]
 
 
 def test_pages_of_any_length_show_each_name_once() -> None:

@@ -1,16 +1,19 @@
 """Lists of jobs over HTTP: their pages, their filters, and the parameters that are refused."""
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from tests.contract.builders import job
 from tests.fakes.http_events import JOB, TARGET, Client
 from tests.fakes.world import World
 
 from sweephand.base.names import NAME_RULE
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.jobs import read
-from sweephand.model.job import Job
+from sweephand.model.job import Job, JobKey
 from sweephand.model.page import Page
+from sweephand.ports.jobs import Wanted
 
 
 def test_a_list_goes_on_from_page_to_page_without_data(client: Client) -> None:
@@ -56,22 +59,44 @@ def test_a_list_can_be_filtered_by_a_text_anywhere_in_the_name(client: Client) -
 
 
 def test_a_list_by_a_part_of_the_name_goes_on_behind_an_empty_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "BULK_EXAMINED_MAX", 3)
-    monkeypatch.setattr(read, "_PAGE_MAX", 3)
+    monkeypatch.setattr(read, "LIST_EXAMINED_MAX", 3)
     client = Client()
     for number in range(7):
         client.put(f"job-{number}")
     client.put("zebra")
     assert listed(client, "contains=zebra") == [[], [], ["zebra"]]
-    page = client.world.jobs.page
+    search = client.world.jobs.search
 
     def slow(*asked: Any) -> Page[Job]:
         client.world.clock.time += BULK_TIME_LIMIT_MS
-        return page(*asked)
+        return search(*asked)
 
-    monkeypatch.setattr(read, "BULK_EXAMINED_MAX", 1_000)
-    monkeypatch.setattr(client.world.jobs, "page", slow)
-    assert listed(client, "contains=zebra") == [[], [], ["zebra"]]
+    monkeypatch.setattr(read, "LIST_EXAMINED_MAX", 1_000)
+    monkeypatch.setattr(read, "_LOOK_MIN", 3)
+    monkeypatch.setattr(read, "_LOOKS_PER_PLACE", 1)
+    monkeypatch.setattr(client.world.jobs, "search", slow)
+    assert listed(client, "contains=zebra&limit=1") == [[], [], ["zebra"]]
+
+
+def test_a_list_looks_at_ten_thousand_jobs_in_three_turns_and_at_few_if_most_are_selected() -> None:
+    client = Client()
+    for number in range(10_000):
+        client.world.jobs.put(job(f"job-{number:05}", key=JobKey("ns", f"job-{number:05}")), replacing=None)
+    looks: list[int] = []
+    search = client.world.jobs.search
+
+    def counted(namespace: str, prefix: str, after: str, limit: int, wanted: Wanted) -> Page[Job]:
+        looks.append(limit)
+        return search(namespace, prefix, after, limit, wanted)
+
+    with patch.object(client.world.jobs, "search", counted):
+        assert listed(client, "contains=777&limit=200") == [
+            [f"job-{number:05}" for number in range(10_000) if "777" in f"{number:05}"]
+        ]
+        assert looks == [800, 6_400, 12_800]
+        looks.clear()
+        page = client.send("GET", "/v1/namespaces/ns/jobs?contains=job&limit=200").json
+        assert (len(page["items"]), looks) == (200, [800])
 
 
 def test_a_list_can_be_filtered_by_state_and_labels(client: Client) -> None:

@@ -154,6 +154,8 @@ BACKFILL_TRIGGERS_MAX: Final = 100_000
 KEYS_EXAMINED_MAX: Final = 1_000
 #: Jobs or runs that one bulk call examines.
 BULK_EXAMINED_MAX: Final = 1_000
+#: Jobs that one list with a filter looks at. It begins with few, and reads eight times as many each time.
+LIST_EXAMINED_MAX: Final = 20_000
 #: The buckets of a forecast: the minutes of a day.
 FORECAST_BUCKETS_MAX: Final = 1_440
 FORECAST_BUCKET_S_MIN: Final = 60
@@ -250,6 +252,7 @@ def table() -> dict[str, int]:
         "backfillTriggersMax": BACKFILL_TRIGGERS_MAX,
         "keysExaminedMax": KEYS_EXAMINED_MAX,
         "bulkExaminedMax": BULK_EXAMINED_MAX,
+        "listExaminedMax": LIST_EXAMINED_MAX,
         "forecastBucketsMax": FORECAST_BUCKETS_MAX,
         "forecastBucketSecondsMin": FORECAST_BUCKET_S_MIN,
         "forecastDaysMax": FORECAST_DAYS_MAX,

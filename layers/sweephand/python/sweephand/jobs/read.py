@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from sweephand.base.instants import Instant
-from sweephand.base.limits import BULK_EXAMINED_MAX
+from sweephand.base.limits import BULK_EXAMINED_MAX, LIST_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.jobs.policy_check import PolicyBlock, PolicyCheck
 from sweephand.jobs.preconditions import existing_job
@@ -28,6 +28,12 @@ _FORMER_RUNS_MAX: Final = 25
 #: before the next ones are read.
 _PAGE_MAX: Final = 100
 
+#: A list with a filter first looks at so many jobs at least, and at so many for each place of its page. Then
+#: it looks at so many times as many as before. So a common filter reads few, and a rare one takes few turns.
+_LOOK_MIN: Final = 128
+_LOOKS_PER_PLACE: Final = 4
+_GROWTH: Final = 8
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -44,6 +50,12 @@ class View:
     policy_block: PolicyBlock | None = None
 
 
+def has_labels(written: Mapping[str, Any], labels: Mapping[str, str] | None) -> bool:
+    """Whether what was written of a job has all these labels."""
+    has: Mapping[str, str] = written.get("labels", {})
+    return all(has.get(name) == value for name, value in (labels or {}).items())
+
+
 @dataclass(frozen=True, slots=True)
 class Filter:
     """The jobs of a call: those of a namespace with that prefix and all the labels, after `after`."""
@@ -55,8 +67,7 @@ class Filter:
 
     def matches(self, job: Job) -> bool:
         """Whether a job has all the labels. The store selects by name."""
-        labels = job.definition.labels
-        return all(labels.get(name) == value for name, value in (self.labels or {}).items())
+        return has_labels(job.definition.written, self.labels)
 
 
 def examined_pages(
@@ -99,10 +110,10 @@ class Selection(Filter):
         """Whether each job has to be looked at to know if it is selected."""
         return bool(self.contains or self.labels or self.state or self.policy)
 
-    def matches(self, job: Job) -> bool:
-        """Whether a job has the labels, names the policy, and has the text in its name."""
-        is_named = self.contains in job.key.name and self.policy in (None, job.definition.policy)
-        return is_named and Filter.matches(self, job)
+    def wants(self, name: str, written: Mapping[str, Any]) -> bool:
+        """Whether a job has the text in its name, names the policy, and has the labels."""
+        is_named = self.contains in name and self.policy in (None, written.get("policy"))
+        return is_named and has_labels(written, self.labels)
 
 
 class Reader:
@@ -136,7 +147,7 @@ class Reader:
     def page(self, selection: Selection, *, limit: int, now: Instant) -> Page[View]:
         """The selected jobs, sorted by name, without data over 2 KB and without their last runs.
 
-        If only some jobs are selected by more than their prefix, up to a thousand are looked at within 10 s.
+        If only some jobs are selected by more than their prefix, up to 20,000 are looked at within 10 s.
         The page can then be short or empty, and `next` says where to go on.
         """
         if selection.narrows:
@@ -148,17 +159,21 @@ class Reader:
         found: list[View] = []
         reached: str | None = selection.after
         until = self._clock.now() + BULK_TIME_LIMIT_MS
-        for page in examined_pages(self._jobs, selection, self._clock, until):
+        look, left = max(_LOOK_MIN, limit * _LOOKS_PER_PLACE), LIST_EXAMINED_MAX
+        while reached is not None and len(found) < limit and left > 0 and self._clock.now() < until:
+            page = self._jobs.search(
+                selection.namespace, selection.prefix, reached, min(look, left), selection.wants
+            )
             for job in page.items:
                 if len(found) == limit:
                     return Page(tuple(found), reached)
                 reached = job.key.name
-                if job.is_gone(now) or not selection.matches(job):
+                if job.is_gone(now):
                     continue
                 seen = view(job, now)
                 if selection.state in (None, seen.state):
                     found.append(seen)
-            reached = page.next
+            left, look, reached = left - look, look * _GROWTH, page.next
         return Page(tuple(found), reached)
 
     def _last_run(self, job: Job) -> Run | None:

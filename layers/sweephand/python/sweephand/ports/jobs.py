@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sweephand.base.concurrency import always
 
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName
     from sweephand.model.page import Page
     from sweephand.model.policy import PolicyKey
+
+
+class Wanted(Protocol):
+    """Says of a job whether a search wants it. Threads may ask at once."""
+
+    def __call__(self, name: str, written: Mapping[str, Any], /) -> bool:
+        """Whether it wants the job of that name, of which the user wrote that."""
+        ...
 
 
 class JobStore(Protocol):
@@ -81,6 +89,14 @@ class JobStore(Protocol):
         """Up to `limit` jobs of a namespace, sorted by name, with that `prefix` and after the name `after`.
 
         `next` is the name after which the next page begins, as long as there may be more jobs.
+        """
+        ...
+
+    def search(self, namespace: str, prefix: str, after: str, limit: int, wanted: Wanted) -> Page[Job]:
+        """The `wanted` ones of the next jobs by name, of which the store looks at one at least.
+
+        It looks at about as many as `limit`, and at fewer if they are large. `next` is the name up to which
+        it has looked, as long as there may be more jobs.
         """
         ...
 

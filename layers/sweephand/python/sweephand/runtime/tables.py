@@ -7,7 +7,7 @@ without that, because a caller waits for it.
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sweephand.runtime.machine import SystemClock
+from sweephand.runtime.machine import SystemClock, sweep_concurrently
 from sweephand.runtime.settings import Settings
 from sweephand.storage import connect
 from sweephand.storage.connect import Answers
@@ -41,7 +41,7 @@ def wait_ms(duration_ms: int) -> None:
 
 def table(name: str) -> Table:
     """The table of that name."""
-    return Table(dynamodb(), name, wait_ms)
+    return Table(dynamodb(), name, wait_ms, sweep_concurrently)
 
 
 @cache

@@ -5,7 +5,9 @@ An earlier revision that has no room in its job is an item of its own.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final
+from itertools import chain
+from operator import itemgetter
+from typing import Any, Final
 from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
@@ -19,6 +21,7 @@ from sweephand.model.page import Page
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.model.revisions import filed_until
 from sweephand.model.wire_parts import CATCH_UP_MODE, ORIGIN, PAYLOAD, SERIES
+from sweephand.ports.jobs import Wanted
 from sweephand.storage.changes import CHANGE
 from sweephand.storage.connect import only_while
 from sweephand.storage.item import IntegerAttribute, Item, StoredItem, expiry, fields_of
@@ -121,6 +124,9 @@ class JobItem(StoredItem):
     priority = UnicodeAttribute(null=True)
 
 
+#: What the user wrote of a job, which says whether a search wants it.
+_WRITTEN: Final[Layout[Any]] = Layout(dict, Field("written", "written", OBJECT))
+
 #: The attributes of a brief.
 _BRIEF: Final = ("pk", "sk", "uid", "rev", "since", "paused", "policy", "priority")
 
@@ -184,8 +190,31 @@ class DynamoJobs:
             Listing(partial(self._query, _partition(namespace, shard), prefix))
             for shard in range(LISTING_SHARDS)
         ]
-        items, following = merged(listings, after, limit)
+        items, following = merged(listings, after, limit, self._table.concurrently)
         return Page(tuple(map(_job, items)), following)
+
+    def search(self, namespace: str, prefix: str, after: str, limit: int, wanted: Wanted) -> Page[Job]:
+        """The wanted ones of up to `limit` jobs by name, from one query of each of the 16 partitions.
+
+        No partition is asked again. So a page ends where the first of them has more than its share. Jobs that
+        are not wanted are not decoded, because that takes most of the time. An item for each label would save
+        $0.0002 for a list of 10,000 jobs, and each write of such a job would cost more.
+        """
+        share = -(-limit // LISTING_SHARDS)
+        partitions = [_partition(namespace, shard) for shard in range(LISTING_SHARDS)]
+        looks = [partial(self._look, each, prefix, after, share, wanted) for each in partitions]
+        found, reached = zip(*self._table.concurrently(looks), strict=True)
+        end = min((each for each in reached if each is not None), default=None)
+        items = sorted(chain.from_iterable(found), key=itemgetter(0))
+        return Page(tuple(_job(raw) for name, raw in items if end is None or name <= end), end)
+
+    def _look(
+        self, partition: str, prefix: str, after: str, limit: int, wanted: Wanted
+    ) -> tuple[Sequence[tuple[str, RawItem]], str | None]:
+        """The wanted ones of the next jobs of a partition, and the last name if more may follow."""
+        items, has_more = self._query(partition, prefix, after, limit)
+        found = [(name, raw) for name, raw in items if wanted(name, fields_of(_WRITTEN, raw)["written"])]
+        return found, items[-1][0] if has_more else None
 
     def _query(
         self, partition: str, prefix: str, after: str, limit: int

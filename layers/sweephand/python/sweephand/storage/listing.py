@@ -2,8 +2,11 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import Generic, TypeAlias, TypeVar
+
+from sweephand.base.concurrency import Concurrently, one_by_one
 
 Value = TypeVar("Value")
 
@@ -40,12 +43,14 @@ class Listing(Generic[Value]):
         return self._read.popleft()[1]
 
 
-def merged(listings: Sequence[Listing[Value]], after: str, limit: int) -> tuple[Sequence[Value], str | None]:
+def merged(
+    listings: Sequence[Listing[Value]], after: str, limit: int, concurrently: Concurrently = one_by_one
+) -> tuple[Sequence[Value], str | None]:
     """The first `limit` values of all listings together by name, and the last name if more may follow.
 
     Names are spread evenly over the partitions. So each listing is first asked for its share of the page and
-    two more. The few listings that hold more of this page are asked again when they run out. Each is then
-    asked for its share of what the page still lacks and two more.
+    two more, `concurrently`. The few listings that hold more of this page are asked again when they run out.
+    Each is then asked for its share of what the page still lacks and two more.
     """
     assert limit > 0, "a page has at least one value"
 
@@ -53,8 +58,8 @@ def merged(listings: Sequence[Listing[Value]], after: str, limit: int) -> tuple[
         return (limit - len(values)) // len(listings) + 2
 
     values: list[Value] = []
-    first = ((listing.peek(after, share()), index) for index, listing in enumerate(listings))
-    heads = [(name, index) for name, index in first if name is not None]
+    first = concurrently([partial(listing.peek, after, share()) for listing in listings])
+    heads = [(name, index) for index, name in enumerate(first) if name is not None]
     heapify(heads)
     while heads:
         name, index = heappop(heads)

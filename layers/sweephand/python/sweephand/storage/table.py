@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.update import Action, Update
 
+from sweephand.base.concurrency import Concurrently, one_by_one, parts
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.storage.item import Item
@@ -74,13 +76,20 @@ class Table:
     """One table. Tables may share a client. Safe to use from many threads.
 
     Every method raises StoreError when DynamoDB did not do what was asked after the client's own retries.
-    `wait_ms` waits before unprocessed requests are repeated.
+    `wait_ms` waits before unprocessed requests are repeated. `concurrently` makes independent reads.
     """
 
-    def __init__(self, client: "DynamoDBClient", name: str, wait_ms: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        client: "DynamoDBClient",
+        name: str,
+        wait_ms: Callable[[int], None],
+        concurrently: Concurrently = one_by_one,
+    ) -> None:
         self._client = client
         self._name = name
         self._wait_ms = wait_ms
+        self.concurrently = concurrently
 
     def get(self, key: ItemKey) -> RawItem | None:
         """The item of that key, or None."""
@@ -223,8 +232,8 @@ class Table:
             unprocessed = answer["UnprocessedKeys"].get(self._name)
             return unprocessed["Keys"] if unprocessed else ()
 
-        for start in range(0, len(keys), GET_BATCH_MAX):
-            self._repeat_unprocessed([_raw(key) for key in keys[start : start + GET_BATCH_MAX]], ask)
+        requests = [[_raw(key) for key in some] for some in parts(keys, GET_BATCH_MAX)]
+        self.concurrently([partial(self._repeat_unprocessed, each, ask) for each in requests])
         return found
 
     def put_batch(self, items: Sequence[Item]) -> None:

@@ -223,7 +223,7 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
 
     The list shows jobs without their data. A filtered page can be short or empty. Call again with the
     nextCursor of the answer, until an answer has none. With `contains`, `state`, `label` or `policy` a call
-    looks at up to {bulkExaminedMax} jobs.
+    looks at up to {listExaminedMax} jobs.
     """
     query = request.query
     selection = Selection(
