@@ -367,6 +367,20 @@ def test_a_page_without_batches_shows_the_runs_with_index_0(runs: RunStore) -> N
     assert second.next is None
 
 
+def test_the_newest_runs_of_several_keys_are_those_of_their_first_pages(runs: RunStore) -> None:
+    for due_at in (NOON, NOON + 1_000, NOON + 2_000):
+        for index in (0, 7):
+            runs.record(succeeded(run(due_at, index=index)))
+    other = replace(succeeded(run()), key=JobKey("default", "other"))
+    runs.record(other)
+    busy, without, only = runs.newest([KEY, JobKey("default", "never"), other.key], 2)
+    assert [(each.due_at, each.index) for each in busy.items] == [(NOON + 2_000, 0), (NOON + 1_000, 0)]
+    assert busy.next is not None
+    assert (without.items, without.next) == ((), None)
+    assert (only.items, only.next) == ((other,), None)
+    assert list(runs.newest([], 2)) == []
+
+
 def test_a_page_of_a_state_shows_the_runs_of_that_state_among_those_that_it_read(runs: RunStore) -> None:
     for number in range(10):
         made = run(NOON + number)

@@ -8,9 +8,9 @@ from tests.simulation.workload.drills import FIRST_WITH_AUDITS
 
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.timer import bucket_of
-from sweephand.runs import audit as auditing
 from sweephand.runs.audit import Auditor
 from sweephand.runs.audit_findings import BEGINNING, LostRuns
+from sweephand.runs.audit_part import AuditPart
 from sweephand.runs.audit_rounds import AuditRounds
 from sweephand.wheel import rebuild
 
@@ -43,7 +43,7 @@ def judges_what_went_to_the_queue() -> Broken:
     shown_by=_UNIT + "test_jobs_of_a_shard_that_is_not_swept_are_not_judged",
 )
 def judges_late_shards() -> Broken:
-    return patch.object(auditing._Part, "is_late", lambda *_: False)
+    return patch.object(AuditPart, "is_late", lambda *_: False)
 
 
 @mutation(
@@ -61,7 +61,7 @@ def does_not_read_again() -> Broken:
     shown_by=_UNIT + "test_a_timer_that_was_put_off_is_not_lost",
 )
 def takes_put_off_timers_for_lost() -> Broken:
-    return patch.object(auditing._Part, "may_be_put_off", lambda *_: False)
+    return patch.object(AuditPart, "may_be_put_off", lambda *_: False)
 
 
 @mutation(

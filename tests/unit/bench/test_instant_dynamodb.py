@@ -1,5 +1,7 @@
 """The fake AWS of the benchmarks answers at once from what was written, and can repeat its answers."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from unittest.mock import patch
 
@@ -46,6 +48,22 @@ def test_jobs_are_read_as_they_were_written(aws: InstantDynamoDB, *, has_boto3: 
 
     assert jobs.get(nightly.key) == nightly
     assert jobs.get_many([nightly.key, job("other").key]) == {nightly.key: nightly}
+
+
+def test_the_units_of_reads_follow_from_the_sizes_of_what_is_read(aws: InstantDynamoDB) -> None:
+    jobs = DynamoJobs(beneath("jobs"))
+    large = replace(job("large"), pause_reason="ü" * 2_000)
+    keys = [job("small").key, large.key, job("absent").key]
+    assert jobs.put(job("small"), None)
+    assert jobs.put(large, None)
+
+    def units(read: Callable[[], object]) -> float:
+        return sum(map(aws.read_units, aws.record(read)))
+
+    assert units(lambda: jobs.get(large.key)) == 2
+    assert units(lambda: jobs.get_many(keys)) == 1 + 2 + 1
+    assert units(lambda: jobs.get_many(keys, may_be_stale=True)) == 2
+    assert units(lambda: jobs.search("default", "", "", 16, lambda *_: True)) == 1 + 2 + 14
 
 
 def test_a_whole_partition_is_read_as_deliveries_read_signing_secrets(aws: InstantDynamoDB) -> None:

@@ -88,6 +88,10 @@ class RunStore(Protocol):
         """
         ...
 
+    def newest(self, keys: Sequence[JobKey], limit: int) -> Sequence[Page[Run]]:
+        """Of each key, the first page of up to `limit` runs with index 0, as page() returns it."""
+        ...
+
 
 class LineStore(Protocol):
     """The lines of jobs whose runs take turns, one item each. The token is `version`."""

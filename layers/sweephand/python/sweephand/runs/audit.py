@@ -1,30 +1,29 @@
 """Auditing all jobs: finds timers and messages that were lost without a trace, and writes them again."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from sweephand.base.concurrency import parts
 from sweephand.base.instants import DAY_MS, Instant
+from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import (
     ATTEMPT_DELAY_MAX_MS,
     AUDIT_ROUND_MS,
     BUCKET_MS,
     BULK_TIME_LIMIT_MS,
     CLOCK_SKEW_MAX_MS,
-    DIRECT_WINDOW_MS,
     QUEUE_DELAY_MAX_MS,
 )
 from sweephand.flow.gates import Gates
 from sweephand.model.job import Job, JobKey
 from sweephand.model.orders import ResumeMessage
+from sweephand.model.page import Page
+from sweephand.model.run import Run
 from sweephand.model.timer import (
-    Cursor,
     OccurrenceTimer,
     ResumeTimer,
-    UnreadTimer,
     WatchTimer,
-    bucket_key,
     bucket_of,
-    placed_timers,
 )
 from sweephand.model.trigger import message_of
 from sweephand.ports.clock import Clock
@@ -43,7 +42,8 @@ from sweephand.runs.audit_findings import (
     NotAudited,
 )
 from sweephand.runs.audit_lines import LineAudit, ListedPolicies
-from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, run_pages, write_in_time
+from sweephand.runs.audit_part import AuditPart
+from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, newest_runs, run_pages, write_in_time
 from sweephand.runs.requeue import Requeue
 from sweephand.wheel.rebuild import (
     KEPT_MS,
@@ -51,19 +51,12 @@ from sweephand.wheel.rebuild import (
     armed_from,
     due_timer,
     rebuilt_timers,
-    swept_to,
     timed_from,
     timer_from,
 )
-from sweephand.wheel.span import PUT_OFF_MS
-from sweephand.wheel.sweep import horizon
 
-#: A timer that was put off lies at most this far ahead: beyond the horizon, or beyond what arming reaches.
-_PUT_OFF_AHEAD_MS: Final = DIRECT_WINDOW_MS + PUT_OFF_MS + BUCKET_MS
-
-#: So many items of one shard are read in search of timers that were put off, and as many items at once.
-_ITEMS_MAX: Final = 50_000
-_ITEMS_AT_ONCE: Final = 1_000
+#: So many jobs are read at once, and looked for on the wheel.
+_JOBS_READ: Final = BULK_EXAMINED_MAX
 
 #: The runs of an audit's round are those that may have been lost since the round before, and a day more.
 _RUNS_MS: Final = AUDIT_ROUND_MS + DAY_MS
@@ -138,7 +131,7 @@ class Auditor:
             mends=mends,
         )
         lost_runs = LostRuns(lines, now)
-        part = _Part(self._timers, self._leases, lines, lost_runs, now, mends=mends)
+        part = AuditPart(self._timers, self._leases, lines, lost_runs, now, mends=mends)
         done = part.done
         for each in namespaces_from(self._namespaces, begun.namespace, namespace):
             progress = begun if each == begun.namespace else JobProgress(each)
@@ -151,7 +144,7 @@ class Auditor:
         done.kept = lines.kept
         return done
 
-    def _audit(self, begun: JobProgress, part: "_Part", is_over: Callable[[], bool]) -> None:
+    def _audit(self, begun: JobProgress, part: AuditPart, is_over: Callable[[], bool]) -> None:
         """Examine the jobs of a namespace; `reached` is set if the call ends before the namespace does."""
         namespace, done = begun.namespace, part.done
         if begun.before:
@@ -161,16 +154,14 @@ class Auditor:
         after: str | None = begun.name
         listed = ListedPolicies(self._policies, namespace, begun.name, begun.waiting)
         while after is not None:
-            page = self._jobs.page(namespace, "", after, PAGE_MAX)
-            living = [job for job in page.items if not job.is_gone(part.now)]
-            judged = [job for job in living if not part.is_late(job.shard)]
-            done.late += len(living) - len(judged)
-            self._arm(judged, part)
-            self._end_pauses(judged, part)
-            if not all(
-                self._audit_job(job, listed, part, is_over, is_judged=job in judged) for job in page.items
-            ):
-                return
+            page = self._jobs.page(namespace, "", after, _JOBS_READ)
+            suspects = self._suspects([job for job in page.items if part.is_judged(job)], part)
+            for jobs in parts(page.items, PAGE_MAX):
+                if not self._audit_jobs(jobs, suspects, listed, part, is_over):
+                    return
+                if jobs[-1] is not page.items[-1] and (is_over() or done.is_full):
+                    done.reached = JobProgress(namespace, jobs[-1].key.name)
+                    return
             if not part.lines.keep(listed, page.next):
                 done.reached = JobProgress(namespace, listed.passed, waiting=listed.place)
                 return
@@ -179,21 +170,44 @@ class Auditor:
                 return
             after = page.next
 
+    def _audit_jobs(
+        self,
+        jobs: Sequence[Job],
+        suspects: Sequence[_Suspect | NotAudited],
+        listed: ListedPolicies,
+        part: AuditPart,
+        is_over: Callable[[], bool],
+    ) -> bool:
+        """Examine some jobs of a page, and of its suspects; False if the time is up before the last job."""
+        judged = {job.key: job for job in jobs if part.is_judged(job)}
+        part.done.late += sum(not job.is_gone(part.now) for job in jobs) - len(judged)
+        part.done.failed += [each for each in suspects if isinstance(each, NotAudited) and each.key in judged]
+        self._arm([each for each in suspects if isinstance(each, _Suspect) and each.job.key in judged], part)
+        self._end_pauses(list(judged.values()), part)
+        newest = newest_runs(self._runs, list(judged.values()))
+        return all(
+            self._audit_job(
+                job, listed, part, is_over, is_judged=job.key in judged, newest=newest.get(job.key)
+            )
+            for job in jobs
+        )
+
     def _audit_job(
         self,
         job: Job,
         listed: ListedPolicies,
-        part: "_Part",
+        part: AuditPart,
         is_over: Callable[[], bool],
         *,
         is_judged: bool,
+        newest: Page[Run] | None,
     ) -> bool:
         """Examine one job, and the policies before it; False and `reached` is set if the time is up."""
         looks = part.lines.looks
         is_done = part.lines.keep(listed, job.key.name)
         if is_done:
             part.done.jobs += 1
-            if is_judged and self._end_runs(job, "", part, is_over):
+            if is_judged and self._end_runs(job, "", part, is_over, newest):
                 return False
             part.lines.keep_of(job)
             listed.passed = job.key.name
@@ -202,9 +216,9 @@ class Auditor:
             part.done.reached = JobProgress(job.key.namespace, listed.passed, waiting=listed.place)
         return is_done
 
-    def _arm(self, jobs: Sequence[Job], part: "_Part") -> None:
-        """Find the jobs of a page whose timers are lost, and arm them."""
-        suspects = self._certain(self._suspects(jobs, part), part)
+    def _arm(self, suspects: Sequence[_Suspect], part: AuditPart) -> None:
+        """Find the suspects whose timers are lost, and arm them."""
+        suspects = self._certain(suspects, part)
         if not suspects:
             return
         timers: list[OccurrenceTimer | WatchTimer] = []
@@ -222,7 +236,7 @@ class Auditor:
             write_in_time(self._timers, timers, made_at, self._clock)
             part.done.written += len(timers)
 
-    def _end_pauses(self, jobs: Sequence[Job], part: "_Part") -> None:
+    def _end_pauses(self, jobs: Sequence[Job], part: AuditPart) -> None:
         """Find the jobs of a page whose pause ends by itself and whose order to resume is lost.
 
         One that is to come later than a queue can delay has a timer. One that was due an hour ago is lost.
@@ -243,23 +257,24 @@ class Auditor:
                 self._requeue.send_at(timer.message, timer.shard)
                 part.done.written += 1
 
-    def _suspects(self, jobs: Sequence[Job], part: "_Part") -> Sequence[_Suspect]:
-        """The jobs without the timer that they should have, at the first look."""
+    def _suspects(self, jobs: Sequence[Job], part: AuditPart) -> Sequence[_Suspect | NotAudited]:
+        """The jobs that lack their timer at the first look, and those whose schedule cannot be read."""
         awaiting: list[_Suspect] = []
+        failed: list[NotAudited] = []
         for job in jobs:
             if job.paused_at is not None or job.series.is_on_demand:
                 continue
             try:
                 timer = due_timer(job, part.swept_to(job.shard), part.now)
             except Exception as error:  # noqa: BLE001 - one job's schedule must not keep the others from being examined
-                part.done.failed.append(NotAudited(job.key, str(error)))
+                failed.append(NotAudited(job.key, str(error)))
                 continue
             if timer is not None:
                 awaiting.append(_Suspect(job, timer))
         missing = {each.key for each in self._timers.missing([each.timer for each in awaiting])}
-        return [each for each in awaiting if each.job.key in missing]
+        return [*failed, *(each for each in awaiting if each.job.key in missing)]
 
-    def _certain(self, suspects: Sequence[_Suspect], part: "_Part") -> Sequence[_Suspect]:
+    def _certain(self, suspects: Sequence[_Suspect], part: AuditPart) -> Sequence[_Suspect]:
         """Those suspects that are still what they were, whose timer is missing still and was not put off."""
         if not suspects:
             return ()
@@ -274,7 +289,7 @@ class Auditor:
             and not self._may_have_fired(each, part)
         ]
 
-    def _may_have_fired(self, suspect: _Suspect, part: "_Part") -> bool:
+    def _may_have_fired(self, suspect: _Suspect, part: AuditPart) -> bool:
         """Whether the series has ended, and its last trigger may have been sent without that timer.
 
         After an outage, a sweeper sends the misfires of later buckets together with those of an earlier
@@ -307,9 +322,16 @@ class Auditor:
             return None
         return armed_from(job) if low == timed_from(job) else low
 
-    def _end_runs(self, job: Job, begun: str, part: "_Part", is_over: Callable[[], bool]) -> bool:
+    def _end_runs(
+        self,
+        job: Job,
+        begun: str,
+        part: AuditPart,
+        is_over: Callable[[], bool],
+        newest: Page[Run] | None = None,
+    ) -> bool:
         """Send again what runs of a job wait for; True if the time was up before the last run."""
-        for page in run_pages(self._runs, job, begun, part.now - _RUNS_MS):
+        for page in run_pages(self._runs, job, begun, part.now - _RUNS_MS, newest):
             for run in page.runs:
                 message = part.lost_runs.message(run, job)
                 if message is None:
@@ -322,74 +344,6 @@ class Auditor:
                 part.done.reached = JobProgress(job.key.namespace, job.key.name, page.before)
                 return True
         return False
-
-
-class _Part:
-    """What one call of an audit has read of the wheel, and what it has done."""
-
-    def __init__(
-        self,
-        timers: TimerStore,
-        leases: LeaseStore,
-        lines: LineAudit,
-        lost_runs: LostRuns,
-        now: Instant,
-        *,
-        mends: bool,
-    ) -> None:
-        self._timers = timers
-        self._leases = leases
-        self._cursors: Mapping[int, Cursor] | None = None
-        self._swept_to: dict[int, Instant] = {}
-        self._put_off: dict[int, Collection[tuple[JobKey, str]] | None] = {}
-        self.now = now
-        self.mends = mends
-        #: It keeps the lines of policies.
-        self.lines = lines
-        #: It judges runs.
-        self.lost_runs = lost_runs
-        self.done = Audited()
-
-    def swept_to(self, shard: int) -> Instant:
-        """How far a shard was swept when the call first asked. Sweepers only go on from there."""
-        if shard not in self._swept_to:
-            if self._cursors is None:
-                self._cursors = {each.shard: each.cursor for each in self._leases.state().leases}
-            cursor, before = self._cursors.get(shard, Cursor()), horizon(self.now)
-            self._swept_to[shard] = swept_to(self._timers.page(shard, cursor, before, 1), cursor, before)
-        return self._swept_to[shard]
-
-    def is_late(self, shard: int) -> bool:
-        """Whether sweepers are late with a shard. A late sweeper sends triggers ahead of its place."""
-        return self.swept_to(shard) < bucket_of(self.now) + BUCKET_MS
-
-    def may_be_put_off(self, timer: OccurrenceTimer) -> bool:
-        """Whether a timer of the same revision may lie at another place, because it was put off.
-
-        The near part of the shard is read once. If that is too much, or a part cannot be read, any timer may
-        be there.
-        """
-        if timer.shard not in self._put_off:
-            self._put_off[timer.shard] = self._revisions(timer.shard)
-        found = self._put_off[timer.shard]
-        return found is None or (timer.key, timer.rev) in found
-
-    def _revisions(self, shard: int) -> Collection[tuple[JobKey, str]] | None:
-        """The revisions that have a put-off timer in the near part of a shard; None if that is not known."""
-        found: set[tuple[JobKey, str]] = set()
-        cursor, read = Cursor(bucket_key(self.swept_to(shard))), 0
-        before = self.now + _PUT_OFF_AHEAD_MS
-        while items := self._timers.page(shard, cursor, before, _ITEMS_AT_ONCE):
-            for _, timer, _ in placed_timers(items, cursor):
-                if isinstance(timer, UnreadTimer):
-                    return None
-                if isinstance(timer, OccurrenceTimer) and timer.put_off_to is not None:
-                    found.add((timer.key, timer.rev))
-            read += len(items)
-            if read >= _ITEMS_MAX:
-                return None
-            cursor = Cursor(items[-1].sort_key)
-        return found
 
 
 def _is_same(stored: Job | None, seen: Job) -> bool:

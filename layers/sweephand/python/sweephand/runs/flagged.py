@@ -66,6 +66,10 @@ class FlaggedRuns:
         """A page of the runs of a key: RunStore.page."""
         return self._runs.page(key, state, before, limit, with_batches=with_batches)
 
+    def newest(self, keys: Sequence[JobKey], limit: int) -> Sequence[Page[Run]]:
+        """The first pages of several keys: RunStore.newest."""
+        return self._runs.newest(keys, limit)
+
     def _flag(self, run: Run) -> None:
         name = RunName(run.due_at, run.index, run.demand)
         self._flags.put(Flag(run.key, run.uid, name, run.expires_at))

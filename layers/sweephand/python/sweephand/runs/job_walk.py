@@ -1,12 +1,13 @@
 """Walking through all jobs and their runs, in parts, and back through the runs of one job."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import API_LIMIT_MS, ATTEMPT_DELAY_MAX_MS
 from sweephand.model.job import Job, JobKey
+from sweephand.model.page import Page
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.run_id import AFTER_UIDS, RunName, run_position
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
@@ -45,8 +46,18 @@ def namespaces_from(namespaces: NamespaceStore, first: str, only: str | None) ->
         after = page.next
 
 
-def run_pages(runs: RunStore, job: Job, before: str, since: Instant) -> Iterator[RunPage]:
+def newest_runs(runs: RunStore, jobs: Sequence[Job]) -> Mapping[JobKey, Page[Run]]:
+    """The first pages of the runs of several jobs, for `run_pages`. Jobs that had batches are left out."""
+    keys = [job.key for job in jobs if not job.has_batches]
+    return dict(zip(keys, runs.newest(keys, PAGE_MAX), strict=True))
+
+
+def run_pages(
+    runs: RunStore, job: Job, before: str, since: Instant, newest: Page[Run] | None = None
+) -> Iterator[RunPage]:
     """The runs of this job, behind the position `before`, that may have been under way at `since` or later.
+
+    `newest` is the first page if it was read already.
 
     Runs are listed by their due times. Most of them begin within an hour of it, so the last page reaches back
     by that hour and the longest time of a run. If later ones may have been under way, all runs are returned.
@@ -57,7 +68,10 @@ def run_pages(runs: RunStore, job: Job, before: str, since: Instant) -> Iterator
     following: str | None = before
     while following is not None:
         limit = _BATCH_RUNS_MAX if job.has_batches else PAGE_MAX
-        page = runs.page(job.key, None, following, limit, with_batches=job.has_batches)
+        if newest is None:
+            page = runs.page(job.key, None, following, limit, with_batches=job.has_batches)
+        else:
+            page, newest = newest, None
         is_done = bool(page.items) and page.items[-1].due_at < oldest_at
         following = None if is_done else page.next
         yield RunPage([each for each in page.items if each.uid == job.uid], following)

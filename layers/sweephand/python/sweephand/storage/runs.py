@@ -156,9 +156,17 @@ class DynamoRuns:
         if with_batches:
             others = (_partition(key, index) for index in range(1, BATCH_PARTITIONS + 1))
             listings += [Listing(partial(self._query, each)) for each in others]
-        found, following = merged(listings, _Newest(before), limit)
+        found, following = merged(listings, _Newest(before), limit, self._table.concurrently)
         items = tuple(run for run in map(_run, found) if state is None or run.state == state)
         return Page(items, None if following is None else str(following))
+
+    def newest(self, keys: Sequence[JobKey], limit: int) -> Sequence[Page[Run]]:
+        """The first pages of runs with index 0 of several keys, by a query each, several at once."""
+        return list(
+            self._table.concurrently(
+                [partial(self.page, each, None, "", limit, with_batches=False) for each in keys]
+            )
+        )
 
     def _query(self, partition: str, before: str, limit: int) -> tuple[Sequence[tuple[str, RawItem]], bool]:
         of_partition = Item.pk == partition
@@ -304,7 +312,7 @@ class DynamoFlags:
             Listing(partial(self._query, _flag_partition(namespace, partition), high))
             for partition in range(FLAG_PARTITIONS)
         ]
-        items, following = merged(listings, after, limit)
+        items, following = merged(listings, after, limit, self._table.concurrently)
         return Page(tuple(_flag(raw) for raw in items), following)
 
     def _query(

@@ -225,7 +225,8 @@ class DynamoTimers:
             if isinstance(each, ResumeTimer):
                 continue
             by_bucket.setdefault((each.shard, bucket_of(each.due_at)), set()).add(name_of(each))
-        lost = {place: self._not_packed(*place, wanted) for place, wanted in by_bucket.items()}
+        looks = [partial(self._not_packed, *place, wanted) for place, wanted in by_bucket.items()]
+        lost = dict(zip(by_bucket, self._table.concurrently(looks), strict=True))
         return [
             each
             for each in timers
