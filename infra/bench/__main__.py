@@ -15,6 +15,7 @@ from infra.bench import (
     flow_units,
     fuzz,
     lateness,
+    scale,
     simulated,
     start,
     stored,
@@ -32,7 +33,8 @@ _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report]]] = {
     "start": lambda _: start.measure(),
     "creation": lambda _: creation.measure(),
     "sweeper": lambda _: sweeper.measure(),
-    "stored": lambda arguments: stored.measure(arguments.stored),
+    "stored": lambda arguments: stored.measure(arguments.stored, arguments.due),
+    "scale": lambda _: scale.measure(),
     "deliveries": lambda _: deliveries.measure(),
     "lateness": lambda arguments: lateness.measure(_place(), arguments.triggers),
     "idle": lambda arguments: lateness.measure_idle(_place(), arguments.triggers),
@@ -68,6 +70,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(_PARTS)}; all unless named")
     parser.add_argument("--triggers", type=int, default=10_000, help="fewer for a trial run")
     parser.add_argument("--stored", type=int, nargs="+", default=stored.SIZES, help="timers of `stored`")
+    parser.add_argument("--due", type=int, default=stored.DUE, help="timers of `stored` due in a minute")
     parser.add_argument("--events", type=int, default=flow.EVENTS, help="of `flow`; fewer for a trial run")
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(_PARTS):

@@ -36,6 +36,9 @@ ENVIRONMENT: Final = {
     "STACK_NAME": "sweephand",
 }
 
+#: DynamoDB bills a read by so many bytes.
+_UNIT_BYTES: Final = 4_096
+
 _CLAUSE: Final = re.compile(r"\b(SET|REMOVE|ADD)\b")
 _IF_NOT_EXISTS: Final = re.compile(r"if_not_exists\s*\((\S+?),\s*(\S+?)\)")
 
@@ -97,6 +100,22 @@ class InstantDynamoDB:
         if self.latency_ms:
             time.sleep(self.latency_ms / 1_000)
         return AWSResponse(request.url, 200, HTTPHeaders(), _Raw(said))
+
+    def read_units(self, asked: Asked) -> float:
+        """What DynamoDB bills for a read, by the sizes of the items that it looks at as they are now."""
+        parameters = dict(asked.parameters)
+        match asked.method:
+            case "query":
+                sizes = [sum(map(_bytes_of, self.query(**parameters)["Items"]))]
+            case "get_item":
+                sizes = [_bytes_of(self._stored(parameters["Key"]) or {})]
+            case "batch_get_item":
+                ((_, parameters),) = parameters["RequestItems"].items()
+                sizes = [_bytes_of(self._stored(key) or {}) for key in parameters["Keys"]]
+            case _:
+                return 0
+        units = sum(max(1, -(-size // _UNIT_BYTES)) for size in sizes)
+        return units if parameters.get("ConsistentRead") else units / 2
 
     def get_item(self, **asked: Any) -> dict[str, Any]:
         """The item of a key, if it is kept."""
@@ -201,6 +220,15 @@ class _Raw(io.BytesIO):
     def stream(self, *_: Any, **__: Any) -> list[bytes]:
         """All of it."""
         return [self.getvalue()]
+
+
+def _bytes_of(item: Mapping[str, Any]) -> int:
+    """The size of an item: names and texts in UTF-8, and two digits of a number in a byte."""
+    size = 0
+    for name, typed in item.items():
+        ((kind, value),) = typed.items()
+        size += len(name) + (len(value) // 2 + 2 if kind == "N" else len(str(value).encode()))
+    return size
 
 
 def _changes(expression: str) -> Iterator[tuple[str, str]]:

@@ -16,8 +16,8 @@ from sweephand.base.timing import DIRECT_WINDOW_MS
 #: How many timers are stored. Writing 100,000 takes ten minutes or more.
 SIZES: Final = (10_000, 100_000)
 
-#: How many of them are due in each minute.
-_DUE: Final = 1_000
+#: How many of them are due in each minute, unless the caller says otherwise.
+DUE: Final = 1_000
 
 #: The minutes that are measured. The first tick sweeps three minutes at once, and is not.
 _MINUTES: Final = 7
@@ -50,18 +50,18 @@ class _Stock:
         return writes, reads, seconds
 
 
-def measure(sizes: Sequence[int]) -> Report:
+def measure(sizes: Sequence[int], due: int) -> Report:
     """Sweep the same number of due timers in each stack, in turn, on a DynamoDB Local of its own."""
     with dynamodb_local.running() as url:
-        stocks = [_stock(url, size) for size in sorted(sizes)]
+        stocks = [_stock(url, size, due) for size in sorted(sizes)]
         for _ in range(1 + _MINUTES):
             for stock in stocks:
                 stock.sweep()
     return Report(
-        title=f"A sweep of {_DUE} timers, of those that are stored, {_MINUTES} minutes each",
+        title=f"A sweep of {due:,} timers, of those that are stored, {_MINUTES} minutes each",
         rows=[_row(each, stocks[0]) for each in stocks],
         notes=(
-            f"One tick each minute. {_DUE} one-offs are due in it, in {SHARDS} shards.",
+            f"One tick each minute. {due:,} one-offs are due in it, in {SHARDS} shards.",
             "Medians. The time is that of tick with DynamoDB Local on the same machine.",
         ),
     )
@@ -80,12 +80,12 @@ def _row(stock: _Stock, fewest: _Stock) -> Mapping[str, Cell]:
     }
 
 
-def _stock(url: str, size: int) -> _Stock:
+def _stock(url: str, size: int, due: int) -> _Stock:
     house = Wheelhouse(url, f"stored{size}")
     house.tick()  # makes the shards
     # So far ahead, each job goes by the wheel.
     begin = house.next_minute() + 2 * DIRECT_WINDOW_MS
     # Written one by one, no two timers share an item.
-    house.create({"dueTime": rfc3339(begin + at * MINUTE_MS // _DUE)} for at in range(size))
+    house.create({"dueTime": rfc3339(begin + at * MINUTE_MS // due)} for at in range(size))
     house.clock.wait_until(begin - MINUTE_MS)
     return _Stock(size, house)
