@@ -61,7 +61,8 @@ CEILINGS: Final = {
     # The deletion of a calendar is bounded: 15. Limits of calendars are listed: 20.
     # A clock that steps back: 4.
     # Lists that ask all partitions at once take 56, and an audit that reads many jobs at once 55.
-    "package": Size(lines=35_786, modules=337, inner_imports=34),
+    # Columns become tuples, and series are stored by columns: 17. A sweep reads ahead: 20.
+    "package": Size(lines=35_712, modules=336, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -159,7 +160,8 @@ CEILINGS: Final = {
     # The shootout takes 170 in five modules, with a real run of the harness.
     # Clocks that step, and chains in circles, in simulated worlds: 252, in two modules.
     # Requests of lists and audits of many jobs are counted: 189.
-    "tests": Size(lines=98_729, modules=856, inner_imports=1),
+    # Reads ahead, and all fields of a series in a pack: 18.
+    "tests": Size(lines=98_558, modules=855, inner_imports=1),
 }
 
 

@@ -102,7 +102,7 @@ def timer(
 def batch_timer(index: int = 7, **changed: Any) -> OccurrenceTimer:
     """A timer that begins with a trigger in the middle of a batch."""
     made = timer(**changed)
-    batched = replace(made.series, batch=Batch(1_000, MINUTE_MS))
+    batched = made.series._replace(batch=Batch(1_000, MINUTE_MS))
     return made._replace(series=batched, first=Occurrence(*made.first[:2], index, index * 60))
 
 

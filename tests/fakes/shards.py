@@ -19,7 +19,7 @@ def written(world: World, name: str, due_at: Instant, shard: int = 0) -> Trigger
     """Store a job, and a timer of it at an instant in a shard. Returns the message that a sweep will send."""
     job = world.put(name, dueTime="24h").job
     occurrence = Occurrence(due_at, 1)
-    series = replace(job.series, due_at=due_at)
+    series = job.series._replace(due_at=due_at)
     job = replace(job, series=series, current=job.current._replace(since=0))
     assert world.jobs.put(job, job.version)
     timer = OccurrenceTimer(shard, job.key, job.uid, job.rev, series, occurrence, NOON)

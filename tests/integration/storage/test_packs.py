@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -19,6 +19,8 @@ from sweephand.model.timer import Cursor, OccurrenceTimer, Timer, TimerPack, Unr
 from sweephand.model.trigger import FailureMessage
 from sweephand.model.wire import encode
 from sweephand.schedules import Batch, Occurrence, Series
+from sweephand.schedules.clock.dst import DstRule, Gap, RepeatedTime
+from sweephand.schedules.day_rule import DayRule
 from sweephand.storage import timers as storage
 from sweephand.storage.timers import VERSION
 from sweephand_engine.dynamo.tables import size_of
@@ -40,9 +42,15 @@ timers_of_bucket = st.builds(
         schedule=st.sampled_from(["@every 10s", "0 30 2 * * MON-FRI", "@hourly"]),
         timezone=st.sampled_from(["UTC", "Europe/Riga"]),
         start_at=instants,
+        due_at=st.none() | instants,
         ttl_at=st.none() | instants,
         repeats=st.none() | st.integers(1, 10**15),
+        counted_at=st.none() | instants,
+        counted=st.integers(-1, 10**12),
+        dst=st.builds(DstRule, st.sampled_from(get_args(Gap)), st.sampled_from(get_args(RepeatedTime))),
+        jitter_ms=st.integers(0, HOUR_MS),
         batch=st.none() | st.just(Batch(9, 1_000)),
+        days=st.none() | st.just(DayRule("96,20000,", "closed", "next", also=(NOON,))),
     ),
     first=st.builds(
         Occurrence, st.integers(NOON, NOON + MINUTE_MS - 1), st.integers(1, 10**12), st.just(0), st.just(0)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -25,7 +24,7 @@ AMENDED: Final = day_change.amended
 def _amended_without(**forgotten: Any) -> Broken:
     def changed(series: Series, former: Series, reached_at: int, now: int) -> Series:
         found = AMENDED(series, former, reached_at, now)
-        return found if found.days is None else replace(found, days=found.days._replace(**forgotten))
+        return found if found.days is None else found._replace(days=found.days._replace(**forgotten))
 
     return everywhere("amended", changed)
 
@@ -94,7 +93,7 @@ def moves_what_is_skipped() -> Broken:
         is_movable = after.schedule is None or why_unmovable(after.schedule) is None
         if after.days is None or after.days.moves or not is_movable:
             return after
-        return replace(after, days=after.days._replace(otherwise="next"))
+        return after._replace(days=after.days._replace(otherwise="next"))
 
     return everywhere("followed_series", moved)
 

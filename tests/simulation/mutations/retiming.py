@@ -1,6 +1,5 @@
 """Errors in updates that change when a job fires."""
 
-from dataclasses import replace
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Broken, everywhere, mutation, replacing, together
@@ -46,6 +45,6 @@ def counts_beyond_the_end() -> Broken:
         after = patched(stored, definition, now)
         if not series.is_over(stored, now) or not definition.has_same_timing(stored.definition):
             return after
-        return replace(after, counted_at=stored.series.counted_at, counted=stored.series.counted)
+        return after._replace(counted_at=stored.series.counted_at, counted=stored.series.counted)
 
     return everywhere("patched_series", counted)

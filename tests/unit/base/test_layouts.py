@@ -104,6 +104,12 @@ def test_values_in_columns_share_what_is_equal() -> None:
         assert form.read(form.write(each)) == each
 
 
+def test_values_in_columns_may_have_fields_that_are_not_stored() -> None:
+    shelves = Layout(Place, Field("shelf", "s", NAME))
+    assert shelves.from_columns({"s": ["A"]}, 2) == [Place("A"), Place("A")]
+    assert shelves.from_columns({"s": ["A", "B"]}, 2, number=[1, 2]) == [Place("A", 1), Place("B", 2)]
+
+
 @pytest.mark.parametrize(
     "columns",
     [

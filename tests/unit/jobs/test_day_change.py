@@ -3,7 +3,6 @@
 import datetime as dt
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import replace
 from itertools import takewhile
 from random import Random
 
@@ -100,7 +99,7 @@ def test_a_job_that_loses_its_calendar_fires_nothing_again() -> None:
 def once_more(series: Series, after: DayRule, reached: str) -> Series:
     """The series after another change of its calendar."""
     now = at(reached)
-    return amended(replace(series, days=after), series, now, now)
+    return amended(series._replace(days=after), series, now, now)
 
 
 def moved_ahead() -> Series:

@@ -3,7 +3,6 @@
 import datetime as dt
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import islice, takewhile
 
 import pytest
@@ -66,6 +65,7 @@ def test_enumeration_from_any_instant_gives_the_same_occurrences_with_or_without
     assert list(islice(every.occurrences(walked[stop].due_at), len(rest))) == rest
     assert list(islice(every.occurrences(walked[stop].due_at, known), len(rest))) == rest
     assert every.next_after(walked[stop].due_at - 1) == walked[stop]
+    assert every.following(walked[stop]) == every.next_after(walked[stop].due_at, walked[stop])
 
 
 @given(series())
@@ -171,7 +171,7 @@ def test_counting_over_centuries_gives_the_same_number_as_enumeration(
 @given(series())
 @unhurried
 def test_jitter_moves_a_series_and_changes_nothing_else(every: Series) -> None:
-    moved, at_rest = every._timeline(), replace(every, jitter_ms=0)._timeline()
+    moved, at_rest = every._timeline(), every._replace(jitter_ms=0)._timeline()
     first = next(iter(at_rest.instants(every.start_at - 1)), None)
     assume(first is not None)
     assert first is not None

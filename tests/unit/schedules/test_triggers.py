@@ -1,7 +1,6 @@
 """The triggers of a series, one after the other, and how many are due when."""
 
 from collections import Counter
-from dataclasses import replace
 from datetime import datetime
 from itertools import islice, pairwise, takewhile
 
@@ -196,11 +195,11 @@ def test_the_last_number_is_found_within_the_bounds_of_the_series() -> None:
     series = Series("@every 1s", "UTC", NOON, ttl_at=NOON + 9_500, repeats=7)
     found = [series.number_through(NOON + at_ms) for at_ms in (-1, 0, 999, 1_000, 6_999, 8_000)]
     assert found == [0, 0, 0, 1, 6, 7]
-    assert replace(series, repeats=None).number_through(NOON + 20_000) == 9
+    assert series._replace(repeats=None).number_through(NOON + 20_000) == 9
     known = series.next_after(NOON + 2_000)
     assert known is not None
     assert series.number_through(NOON + 5_000, known) == 5
-    later = replace(series, counted_at=NOON + 3_000, counted=2)
+    later = series._replace(counted_at=NOON + 3_000, counted=2)
     assert [later.number_through(NOON + at_ms) for at_ms in (1_000, 3_000, 4_000)] == [2, 2, 3]
 
 

@@ -259,7 +259,7 @@ def swept(
 
 def test_a_timer_that_cannot_be_expanded_is_put_off_whole_and_affects_no_other_timer() -> None:
     job, other = job_of("broken", schedule="@every 20s"), job_of("other", schedule="@every 20s")
-    broken = timer_of(job)._replace(series=replace(job.series, schedule="no schedule"))
+    broken = timer_of(job)._replace(series=job.series._replace(schedule="no schedule"))
     sound = timer_of(other)
     page = placed_timers([broken, sound], BEGINNING)
     expansion = expand(page, {job.key: job, other.key: other}, held())
@@ -349,7 +349,7 @@ def test_a_sweeper_that_crashed_and_the_copy_of_its_timer_decide_the_same(
     timer = timer_of(job)
     judged_at = timer.due_at + judged_late_ms
     sent = expanded(job, timer, judged_at=judged_at)
-    copy = timer._replace(series=replace(job.series, schedule="no schedule"))
+    copy = timer._replace(series=job.series._replace(schedule="no schedule"))
     for number in range(times):
         found = expanded(job, copy, judged_at=judged_at + number * (PUT_OFF_MS + found_late_ms)).copies[0]
         assert isinstance(found, OccurrenceTimer)
@@ -377,7 +377,7 @@ def test_the_copy_of_a_batch_that_waits_for_a_pause_keeps_its_judgement() -> Non
 def test_a_timer_that_was_put_off_again_and_again_is_late_by_all_but_the_last_time() -> None:
     job = job_of(schedule="@every 50s", catchup={"mode": "none", "window": "2m"})
     timer = timer_of(job)._replace(put_off_to=NOON + 50_000 + 3 * PUT_OFF_MS, judged_at=NOON)
-    broken = timer._replace(series=replace(job.series, schedule="no schedule"))
+    broken = timer._replace(series=job.series._replace(schedule="no schedule"))
     (copy,) = expanded(job, broken).copies
     assert isinstance(copy, OccurrenceTimer)
     assert copy.judged_at is None

@@ -121,7 +121,7 @@ def test_packs_of_other_chunks_have_other_names() -> None:
 def test_a_timer_that_cannot_be_expanded_is_put_off_at_the_first_touch_and_sends_nothing() -> None:
     jobs = periodic_jobs(10, 25, 40, 50)
     page = page_of(jobs)
-    broken = page[1]._replace(series=replace(page[1].series, schedule="no schedule"))
+    broken = page[1]._replace(series=page[1].series._replace(schedule="no schedule"))
     expansion = expanded([page[0], broken, *page[2:]], jobs, triggers_max=1)
     assert expansion.copies == [broken._replace(put_off_to=broken.due_at + PUT_OFF_MS, judged_at=NOON)]
     assert broken.key not in {each.key for each in written(expansion)}

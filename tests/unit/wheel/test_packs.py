@@ -112,7 +112,7 @@ def test_each_timer_of_a_pack_runs_to_the_end_of_its_own_revision() -> None:
 def test_a_timer_that_cannot_be_expanded_is_put_off_alone() -> None:
     jobs = periodic_jobs(40, 50)
     broken, sound = (first_timer(job) for job in jobs.values())
-    broken = broken._replace(series=replace(broken.series, schedule="no schedule"))
+    broken = broken._replace(series=broken.series._replace(schedule="no schedule"))
     expansion = expanded([pack_of([broken, sound])], jobs)
     assert expansion.copies == [broken._replace(put_off_to=broken.due_at + PUT_OFF_MS, judged_at=NOON)]
     assert names(expansion) == [("job-1", 50)]

@@ -1,7 +1,5 @@
 """Sweeping: its requests, the place where it stops, and other shards that a failure does not delay."""
 
-from dataclasses import replace
-
 import pytest
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.shards import crowded, lease_of, meanwhile, sent, written
@@ -351,7 +349,7 @@ def test_a_job_that_could_not_be_expanded_fires_all_that_it_owes_once_it_can() -
     job = world.put("broken", schedule="@every 50s").job
     world.put("sound", schedule="@every 50s")
     world.run_until(NOON + 3 * MINUTE)
-    follow(world, job.key, replace(job.series, schedule="no schedule"))
+    follow(world, job.key, job.series._replace(schedule="no schedule"))
     with pytest.raises(ExceptionGroup) as caught:
         world.run_until(NOON + 5 * MINUTE)
     assert "put off" in caught.value.exceptions[0].__notes__[0]

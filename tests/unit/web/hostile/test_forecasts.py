@@ -69,7 +69,7 @@ def full(series_of: Callable[[int], dict[str, Any]]) -> Client:
         job = replace(
             stored,
             key=JobKey("ns", f"a-{number:04d}"),
-            series=replace(stored.series, **series_of(number)),
+            series=stored.series._replace(**series_of(number)),
         )
         client.world.jobs.put(job, None)
     return client

@@ -134,7 +134,7 @@ def fill(client: Client, schedules: list[str]) -> None:
         job = replace(
             stored,
             key=JobKey("ns", f"a-{number:04d}"),
-            series=replace(stored.series, schedule=schedule),
+            series=stored.series._replace(schedule=schedule),
         )
         client.world.jobs.put(job, None)
 

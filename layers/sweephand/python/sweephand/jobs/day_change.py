@@ -7,7 +7,6 @@ that day.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import count, filterfalse, islice
 from typing import Final, NamedTuple
 
@@ -45,7 +44,7 @@ def amended(series: Series, former: Series, reached_at: Instant, now: Instant) -
     """
     days, before = series.days or EVERY_DAY, former.days or EVERY_DAY
     if days[:3] == before[:3]:
-        return replace(series, days=former.days)
+        return series._replace(days=former.days)
     carried = [each for each in before.also if each > reached_at]
     is_amended = bool(carried or before.fired or any(each > reached_at for each in before.without))
     if not is_amended and not _differ(series, former, reached_at):
@@ -70,7 +69,7 @@ def amended(series: Series, former: Series, reached_at: Instant, now: Instant) -
     placeless = _days_of(name for name in fired - becomes.keys() if name.day >= since)
     if not (also or without or placeless):
         return series
-    return replace(series, days=days._replace(also=also, without=without, fired=placeless))
+    return series._replace(days=days._replace(also=also, without=without, fired=placeless))
 
 
 def _differ(series: Series, former: Series, around: Instant) -> bool:
@@ -107,8 +106,8 @@ def _days_of(names: Iterable[_Name]) -> tuple[int, ...]:
 def _named(series: Series, around: Instant) -> Mapping[_Name, Instant]:
     """The occurrences of a series around an instant, in order. Bounds and amendments are left out."""
     zone, rule = zone_named(series.timezone), series.days and DayRule(*series.days[:3])
-    plain = replace(series, days=rule, repeats=None, ttl_at=None, counted_at=None, counted=0, batch=None)
-    unmoved = replace(plain, days=None, start_at=min(plain.start_at, around - _REACH_MS))
+    plain = series._replace(days=rule, repeats=None, ttl_at=None, counted_at=None, counted=0, batch=None)
+    unmoved = plain._replace(days=None, start_at=min(plain.start_at, around - _REACH_MS))
     found: dict[_Name, Instant] = {}
     day = stands_for = place = -1
     for instant in _within(plain, around):

@@ -1,7 +1,7 @@
 """Triggers on demand: one that is due now, or those of a past range; the job may be paused."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sweephand.base.errors import ConflictError, InvalidError, Violation
 from sweephand.base.instants import Instant
@@ -127,7 +127,7 @@ class OnDemand:
             key,
             job.uid,
             job.rev,
-            series if series.batch is None else replace(series, ttl_at=times.last.due_at),
+            series if series.batch is None else series._replace(ttl_at=times.last.due_at),
             first,
             times.last.due_at,
             armed_at=now,

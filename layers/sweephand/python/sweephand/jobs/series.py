@@ -26,7 +26,7 @@ def new_series(key: JobKey, definition: Definition, now: Instant) -> Series:
     )
     if definition.batch is None:
         return series
-    series = replace(series, batch=definition.batch)
+    series = series._replace(batch=definition.batch)
     _check_window(series)
     return series
 
@@ -88,13 +88,13 @@ def patched_series(stored: Job, definition: Definition, now: Instant) -> Series:
     series = _bounded(stored, definition, None if is_same_ttl else now)
     if series.is_on_demand:
         # A later patch may give the job a schedule, and its numbers follow those of before.
-        return replace(series, counted=former.counted)
+        return series._replace(counted=former.counted)
     reached_at = _reached(stored, now)
     series = amended(series, former, reached_at, now)
     is_over_already = former.next_after(reached_at) is None
     is_unmoved = (series.dst, series.jitter_ms, series.days) == (former.dst, former.jitter_ms, former.days)
     if is_unmoved and not is_over_already:
-        series = replace(series, counted_at=former.counted_at, counted=former.counted)
+        series = series._replace(counted_at=former.counted_at, counted=former.counted)
     else:
         # The series was over, so the occurrences since then do not count.
         series = _counted_from(stored, series, reached_at, counted=_count(former, reached_at))
@@ -114,7 +114,7 @@ def followed_series(stored: Job, closed: str, now: Instant) -> Series:
     """
     former, reached_at = stored.series, _reached(stored, now)
     assert former.days is not None, "the job has a calendar"
-    series = replace(former, days=DayRule(closed, former.days.fits, former.days.otherwise))
+    series = former._replace(days=DayRule(closed, former.days.fits, former.days.otherwise))
     series = amended(series, former, reached_at, now)
     return _counted_from(stored, series, reached_at, counted=_count(former, reached_at))
 
@@ -124,19 +124,19 @@ def unbounded(job: Job, since: Instant) -> Series:
 
     A schedule that counts from its start (`@every`) keeps that start.
     """
-    return _begun_before(replace(job.series, repeats=None, counted_at=None, counted=0), since)
+    return _begun_before(job.series._replace(repeats=None, counted_at=None, counted=0), since)
 
 
 def _begun_before(series: Series, since: Instant) -> Series:
     """The series as if it had begun before that instant, unless its schedule counts from its beginning."""
-    earlier = replace(series, start_at=min(series.start_at, since - 1))
+    earlier = series._replace(start_at=min(series.start_at, since - 1))
     return series if _counts_from_its_start(series, earlier.start_at) else earlier
 
 
 def _counts_from_its_start(series: Series, start_at: Instant) -> bool:
     """Whether the series has other times if it starts a moment after `start_at`."""
     unbound = _unbound(series)
-    starts = [replace(unbound, start_at=start_at), replace(unbound, start_at=start_at + 1)]
+    starts = [unbound._replace(start_at=start_at), unbound._replace(start_at=start_at + 1)]
     return _differ_after(series.start_at, starts)
 
 
@@ -145,11 +145,11 @@ def _counts_from_due(series: Series, due_at: Instant) -> bool:
     if series.schedule is None:
         return True
     unbound = _unbound(series)
-    return _differ_after(due_at + 1, [unbound, replace(unbound, due_at=due_at + 1)])
+    return _differ_after(due_at + 1, [unbound, unbound._replace(due_at=due_at + 1)])
 
 
 def _unbound(series: Series) -> Series:
-    return replace(series, repeats=None, ttl_at=None, counted_at=None, counted=0)
+    return series._replace(repeats=None, ttl_at=None, counted_at=None, counted=0)
 
 
 def _differ_after(instant: Instant, compared: Sequence[Series]) -> bool:
@@ -171,12 +171,12 @@ def _begun_again(stored: Job, definition: Definition, now: Instant, *, is_same_t
         kept["ttl"] = rfc3339(former.ttl_at)
     series = new_series(stored.key, replace(definition, written={**definition.written, **kept}), now)
     if is_same_due:
-        series = replace(series, due_at=former.due_at)
+        series = series._replace(due_at=former.due_at)
     # The first occurrence may be due at the very instant of the request.
-    series = replace(series, counted_at=now - 1, counted=_count(former, _reached(stored, now)))
+    series = series._replace(counted_at=now - 1, counted=_count(former, _reached(stored, now)))
     if series.is_on_demand:
         # A later patch may give the job a schedule again, and its numbers follow.
-        return replace(series, counted_at=None)
+        return series._replace(counted_at=None)
     series = _not_again(stored, series, now)
     if series.next_after(series.counted_at or now - 1) is None:
         raise _ended(series, is_same_ttl=True)
@@ -207,7 +207,7 @@ def _bounded(stored: Job, definition: Definition, now: Instant | None) -> Series
         raise InvalidError([*found, *error.violations]) from error
     if found:
         raise InvalidError(found)
-    return replace(series, start_at=former.start_at, due_at=former.due_at, ttl_at=ttl_at)
+    return series._replace(start_at=former.start_at, due_at=former.due_at, ttl_at=ttl_at)
 
 
 def _ttl_at(stored: Job, definition: Definition, now: Instant) -> Instant | None:
@@ -247,7 +247,7 @@ def _counted_from(stored: Job, series: Series, reached_at: Instant, *, counted: 
     counted_at = _moved(_dealt_with(stored, reached_at), stored, series)
     if series.due_at is None and series.jitter_ms < stored.series.jitter_ms:
         series = _begun_before(series, counted_at)
-    return replace(series, counted_at=counted_at, counted=counted)
+    return series._replace(counted_at=counted_at, counted=counted)
 
 
 def _not_again(stored: Job, series: Series, now: Instant) -> Series:

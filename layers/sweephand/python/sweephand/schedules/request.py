@@ -1,7 +1,6 @@
 """The series that schedule, timezone, dueTime, ttl, repeats, dst and jitter make, or all that is wrong."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from sweephand.base.errors import InvalidError, ScheduleError, SchedulePartsError, Violation
@@ -187,9 +186,9 @@ class _Reader:
 
     def check_first(self, series: Series) -> None:
         is_bounded = series.ttl_at is not None or series.repeats is not None
-        unbounded = replace(series, ttl_at=None, repeats=None) if is_bounded else series
+        unbounded = series._replace(ttl_at=None, repeats=None) if is_bounded else series
         first = unbounded.next_after(series.start_at - 1)
-        if first is None and series.days is not None and replace(unbounded, days=None).next_after(0):
+        if first is None and series.days is not None and unbounded._replace(days=None).next_after(0):
             self._refuse("/calendar", _why_no_day(series, series.days))
         elif first is None:
             self._refuse("/schedule" if series.due_at is None else "/dueTime", _why_none(series))

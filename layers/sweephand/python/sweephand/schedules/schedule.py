@@ -63,6 +63,11 @@ def schedule_of_item(item: Any) -> Schedule:
             return InstantList(tuple(map(int, item)))
 
 
+def item_of_schedule(schedule: Schedule) -> Any:
+    """What is stored of a schedule."""
+    return schedule if isinstance(schedule, str) else schedule.to_item()
+
+
 def parse_instant_list(written: Sequence[object]) -> InstantList:
     """The instants of a list. Raises SchedulePartsError, which names every part that cannot be read."""
     if not written:

@@ -5,15 +5,15 @@ same occurrences from it, from whichever occurrence it starts.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 from sweephand.base.instants import INSTANT_MAX, Instant
-from sweephand.schedules.clock.dst import DEFAULT, ClockEffect, DstRule
+from sweephand.base.layouts import NAME, NUMBER, Field, Form, Layout, Part, choice_of
+from sweephand.schedules.clock.dst import DEFAULT, ClockEffect, DstRule, Gap, RepeatedTime
 from sweephand.schedules.day_rule import DayRule
-from sweephand.schedules.schedule import InstantList, Schedule, schedule_of_item
+from sweephand.schedules.schedule import InstantList, Schedule, item_of_schedule, schedule_of_item
 from sweephand.schedules.timeline import FixedInstants, Timeline
 
 
@@ -80,8 +80,7 @@ class Occurrence(NamedTuple):
         return self.due_at + self.after_ms
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(NamedTuple):
     """A schedule with its bounds, resolved to instants. Immutable; safe to share.
 
     `schedule` is the text that the user wrote, the fields, or the instants of a list. Without it the series
@@ -173,6 +172,18 @@ class Series:
             if self.repeats is not None and sequence > self.repeats:
                 return
             yield Occurrence(due_at, sequence)
+
+    def following(self, known: Occurrence) -> Occurrence | None:
+        """The occurrence after a known one; None at the end. It is next_after(known.due_at, known)."""
+        due_at = next(self._timeline().instants(known.due_at), None)
+        sequence = known.sequence + 1
+        if (
+            due_at is None
+            or (self.ttl_at is not None and due_at > self.ttl_at)
+            or (self.repeats is not None and sequence > self.repeats)
+        ):
+            return None
+        return Occurrence(due_at, sequence)
 
     def next_after(self, after: Instant, known: Occurrence | None = None) -> Occurrence | None:
         """The first occurrence strictly after an instant, or None; `known` as in occurrences()."""
@@ -270,50 +281,16 @@ class Series:
             schedule = InstantList(tuple(each.due_at - self.jitter_ms for each in part))
             counted_at, counted = head.due_at - 1, head.sequence - 1
             # These instants have been moved already.
-            yield replace(self, schedule=schedule, counted_at=counted_at, counted=counted, days=None), head
+            yield self._replace(schedule=schedule, counted_at=counted_at, counted=counted, days=None), head
 
     def to_item(self) -> dict[str, Any]:
         """The series as a map of texts, whole numbers and the item of its schedule, without absent fields."""
-        schedule = self.schedule
-        fields: dict[str, Any] = {
-            "schedule": schedule if schedule is None or isinstance(schedule, str) else schedule.to_item(),
-            "timezone": self.timezone,
-            "startAt": self.start_at,
-            "dueAt": self.due_at,
-            "ttlAt": self.ttl_at,
-            "repeats": self.repeats,
-            "countedAt": self.counted_at,
-            "counted": self.counted or None,
-            "gap": None if self.dst.gap == DEFAULT.gap else self.dst.gap,
-            "overlap": None if self.dst.overlap == DEFAULT.overlap else self.dst.overlap,
-            "jitterMs": self.jitter_ms or None,
-            "batch": None if self.batch is None else self.batch.to_item(),
-            "days": None if self.days is None else self.days.to_item(),
-        }
-        return {name: value for name, value in fields.items() if value is not None}
+        return SERIES.write(self)
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> "Series":
-        """The series that to_item() wrote; the store may give back any type of number."""
-
-        def number(name: str) -> int | None:
-            value = item.get(name)
-            return None if value is None else int(value)
-
-        return cls(
-            schedule=None if item.get("schedule") is None else schedule_of_item(item["schedule"]),
-            timezone=item["timezone"],
-            start_at=int(item["startAt"]),
-            due_at=number("dueAt"),
-            ttl_at=number("ttlAt"),
-            repeats=number("repeats"),
-            counted_at=number("countedAt"),
-            counted=number("counted") or 0,
-            dst=DstRule(item.get("gap", DEFAULT.gap), item.get("overlap", DEFAULT.overlap)),
-            jitter_ms=number("jitterMs") or 0,
-            batch=Batch.from_item(item["batch"]) if "batch" in item else None,
-            days=DayRule.from_item(item["days"]) if "days" in item else None,
-        )
+        """The series that to_item() wrote; FormError, or another error, if it is no series."""
+        return SERIES.read(item)
 
     @property
     def _counted_from_at(self) -> Instant:
@@ -326,6 +303,44 @@ class Series:
             return FixedInstants(() if self.due_at is None else (self.due_at,))
         request = (self.schedule, self.timezone, self.start_at, self.due_at)
         return _timeline_maker()(*request, dst=self.dst, jitter_ms=self.jitter_ms, days=self.days)
+
+
+_BATCH: Final = Form(
+    "a batch", lambda stored: isinstance(stored, list), read=Batch.from_item, write=Batch.to_item
+)
+_DAYS: Final = Form(
+    "a rule", lambda stored: isinstance(stored, list), read=DayRule.from_item, write=DayRule.to_item
+)
+_SCHEDULE: Final = Form(
+    "a text, an object or a list",
+    lambda stored: isinstance(stored, str | dict | list),
+    read=schedule_of_item,
+    write=item_of_schedule,
+)
+
+#: How a series is stored. Its schedule is read when it is first asked for a timeline.
+SERIES: Final = Layout(
+    Series,
+    Field("schedule", "schedule", _SCHEDULE, None),
+    Field("timezone", "timezone", NAME),
+    Field("start_at", "startAt", NUMBER),
+    Field("due_at", "dueAt", NUMBER, None),
+    Field("ttl_at", "ttlAt", NUMBER, None),
+    Field("repeats", "repeats", NUMBER, None),
+    Field("counted_at", "countedAt", NUMBER, None),
+    Field("counted", "counted", NUMBER, 0),
+    Part(
+        "dst",
+        Layout(
+            DstRule,
+            Field("gap", "gap", choice_of(*get_args(Gap)), DEFAULT.gap),
+            Field("overlap", "overlap", choice_of(*get_args(RepeatedTime)), DEFAULT.overlap),
+        ),
+    ),
+    Field("jitter_ms", "jitterMs", NUMBER, 0),
+    Field("batch", "batch", _BATCH, None),
+    Field("days", "days", _DAYS, None),
+)
 
 
 @cache

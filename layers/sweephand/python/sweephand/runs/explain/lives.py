@@ -1,7 +1,6 @@
 """Which trigger an instant is about, and what the changes of its name say: was there a job, was it paused."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
@@ -70,7 +69,7 @@ def before_count(series: Series, at: Instant) -> Series:
     if series.counted_at is None or at > series.counted_at:
         return series
     is_used_up = series.repeats is not None and series.counted >= series.repeats
-    return replace(series, counted_at=None, counted=0, repeats=series.repeats if is_used_up else None)
+    return series._replace(counted_at=None, counted=0, repeats=series.repeats if is_used_up else None)
 
 
 def _found(series: Series, at: Instant) -> Subject:
@@ -277,7 +276,7 @@ class Lives(NamedTuple):
 
 def uncounted(series: Series) -> Series:
     """A series without its counts, which an update may have taken up later."""
-    return replace(series, counted_at=None, counted=0)
+    return series._replace(counted_at=None, counted=0)
 
 
 class Former(NamedTuple):
