@@ -304,10 +304,10 @@ def test_a_run_is_found_by_its_trigger_and_by_no_other(runs: RunStore) -> None:
     trigger = trigger_of(stored)
     assert runs.of(trigger) == stored
     for other in (
-        replace(trigger, uid="uid0000000000002"),
-        replace(trigger, due_at=NOON + 1),
-        replace(trigger, index=1),
-        replace(trigger, key=JobKey("other", "backup")),
+        trigger._replace(uid="uid0000000000002"),
+        trigger._replace(due_at=NOON + 1),
+        trigger._replace(index=1),
+        trigger._replace(key=JobKey("other", "backup")),
     ):
         assert runs.of(other) is None
 

@@ -1,7 +1,5 @@
 """What every TimerStore promises (ports/)."""
 
-from dataclasses import replace
-
 import pytest
 from tests.contract.builders import (
     EVERY_CHARACTER,
@@ -68,7 +66,7 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         ),
         batch_timer()._replace(put_off_to=NOON + 400_000),
         retry_timer(
-            trigger=replace(retry_timer().message.trigger, index=3, batch=BatchPlace(9, 60_000, 20_000))
+            trigger=retry_timer().message.trigger._replace(index=3, batch=BatchPlace(9, 60_000, 20_000))
         ),
         resume_timer(),
         resume_timer(faults=3),
@@ -83,7 +81,7 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         deadline_timer(faults=3, attempt=100, owner="owner00000000002"),
         watch_timer(),
         watch_timer(faults=3),
-        retry_timer(trigger=replace(retry_timer().message.trigger, demand=Demand("chained", "a" * 32, 3))),
+        retry_timer(trigger=retry_timer().message.trigger._replace(demand=Demand("chained", "a" * 32, 3))),
         retry_timer(payload=Payload.of('{"n": 1.10, "s": "\u00fc\\u0000"}')),
         retry_timer(payload=Payload("0" * 64, 5_000, None, "ref")),
     ],

@@ -5,7 +5,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import cycle, islice
 from time import monotonic
 from types import TracebackType
@@ -59,8 +59,7 @@ LINKED = {
 def longest_attempt(spec: Mapping[str, Any], body: bytes) -> Attempt:
     """An attempt whose names and labels take as many bytes as any can."""
     attempt = attempt_of(spec, body, key=JobKey("n" * 128, "j" * 128))
-    trigger = replace(
-        attempt.trigger,
+    trigger = attempt.trigger._replace(
         due_at=INSTANT_MAX,
         sequence=REPEATS_MAX,
         index=10**7,

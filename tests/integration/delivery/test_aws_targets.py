@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from io import BytesIO
 from typing import Any, Final
 
@@ -170,7 +169,7 @@ def test_an_execution_has_the_triggers_id_and_starts_once(aws: Aws) -> None:
 def test_an_id_that_is_too_long_for_an_execution_is_hashed(aws: Aws) -> None:
     machine = aws.state_machine("orders")
     attempt = attempt_of(STEPFUNCTIONS | {"stateMachineArn": machine})
-    trigger = replace(attempt.trigger, demand=Demand("manual", "d" * 100, 0))
+    trigger = attempt.trigger._replace(demand=Demand("manual", "d" * 100, 0))
     for _ in range(2):
         assert deliver(attempt._replace(trigger=trigger), aws.clients).succeeded
     (name,) = aws.executions(machine)

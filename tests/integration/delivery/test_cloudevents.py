@@ -1,6 +1,5 @@
 """A consumer that reads CloudEvents receives triggers, and verifies them as any other delivery."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -108,5 +107,5 @@ def test_the_end_of_a_batch_names_the_batch_instead_of_a_run(form: str) -> None:
 def test_every_name_of_a_job_is_a_valid_source_and_subject(form: str) -> None:
     attempt = attempt_of({"format": form})
     key = JobKey("A.z_~:@+=-0", "a~b:@+=")
-    event = event_of(delivered(attempt._replace(trigger=replace(attempt.trigger, key=key))))
+    event = event_of(delivered(attempt._replace(trigger=attempt.trigger._replace(key=key))))
     assert (event.get_source(), event.get_subject()) == ("/sweephand/A.z_~:@+=-0", "a~b:@+=")

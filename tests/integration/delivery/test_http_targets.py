@@ -2,7 +2,6 @@
 
 import socket
 from collections.abc import Sequence
-from dataclasses import replace
 from time import monotonic, time
 
 import pytest
@@ -113,7 +112,7 @@ def test_a_request_carries_the_values_of_its_trigger_in_place_of_placeholders(ta
         spec["url"] += "&mail={{index}}&try={{attempt}}"
         for index in (3, 4):
             attempt = attempt_of(spec)
-            made = attempt._replace(trigger=replace(attempt.trigger, index=index), number=2)
+            made = attempt._replace(trigger=attempt.trigger._replace(index=index), number=2)
             assert targets.deliver(made).succeeded
         assert [each.line for each in consumer.requests] == [
             "POST /hook?from=test&mail=3&try=2 HTTP/1.1",

@@ -5,7 +5,6 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -91,7 +90,7 @@ def bodies(entries: Sequence[dict[str, Any]]) -> list[str]:
 
 def test_each_message_carries_its_namespace_as_message_group_so_that_a_noisy_one_delays_itself() -> None:
     client = ScriptedSqs()
-    other = message(2)._replace(trigger=replace(message(2).trigger, key=JobKey("other", "job")))
+    other = message(2)._replace(trigger=message(2).trigger._replace(key=JobKey("other", "job")))
     bundle = BundleMessage((message(3), message(4)))
     sent: list[Sendable] = [message(1), other, bundle, NewerMessage("{}")]
     queue_of(client).send([(each, 0) for each in sent])
@@ -120,7 +119,7 @@ def test_a_dead_letter_has_no_message_group_in_a_standard_queue() -> None:
 
 @pytest.mark.parametrize("namespace", ["a", EVERY_CHARACTER, "n" * NAME_LENGTH_MAX])
 def test_every_namespace_is_a_message_group_that_sqs_accepts(sqs: Sqs, namespace: str) -> None:
-    sent = message(1)._replace(trigger=replace(message(1).trigger, key=JobKey(namespace, "job")))
+    sent = message(1)._replace(trigger=message(1).trigger._replace(key=JobKey(namespace, "job")))
     url = sqs.queue("delivery")
     SqsQueue(sqs.clients, url, url, Pauses(), allow_insecure=False, queues=EVERY_QUEUE).send([(sent, 0)])
     (received,) = sqs.messages(url)

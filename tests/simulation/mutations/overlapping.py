@@ -1,7 +1,6 @@
 """Errors in taking turns: holding a job's line, waiting in it, and being skipped."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -242,7 +241,7 @@ def skips_silently() -> Broken:
 def skips_what_was_asked_for(
     line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any
 ) -> ArrivalDecision:
-    fresh = message._replace(trigger=replace(message.trigger, demand=None))
+    fresh = message._replace(trigger=message.trigger._replace(demand=None))
     arrival = decide_arrival(line, fresh, rule, **kwargs)
     return arrival if arrival.verdict == "skip" else decide_arrival(line, message, rule, **kwargs)
 
@@ -262,7 +261,7 @@ def yields_to_nobody() -> Broken:
 @replacing(overlap_queue, "yields_at")
 def yields_what_was_asked_for(holder: Holder, run: Run | None, job: Job) -> Instant | None:
     message = holder.message
-    trigger = replace(message.trigger, demand=None)
+    trigger = message.trigger._replace(demand=None)
     return overlap.yields_at(
         holder._replace(message=message._replace(trigger=trigger, redrive=None)), run, job
     )

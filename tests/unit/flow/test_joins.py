@@ -1,7 +1,6 @@
 """Triggers that wait since the same second share entries of a line, whichever functions enqueue them."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -88,7 +87,7 @@ def test_a_trigger_with_which_a_function_has_crashed_is_not_joined() -> None:
 def test_an_entry_of_which_each_write_would_cost_more_than_one_unit_is_not_joined() -> None:
     scene = flow(4)
     [large] = triggers(1)
-    large = large._replace(trigger=replace(large.trigger, rev="a" * JOINED_BYTES_MAX))
+    large = large._replace(trigger=large.trigger._replace(rev="a" * JOINED_BYTES_MAX))
     scene.gates().enqueue(KEY, "normal", [large], "source")
     enqueue(scene, NOON + 1)
     assert sizes(scene) == [1, 1]

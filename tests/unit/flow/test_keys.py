@@ -1,7 +1,6 @@
 """The gates of a policy with `by`: each key has its own, and a list has those that wait."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from tests.contract.builders import NOON, job, policy, trigger_message
@@ -30,7 +29,7 @@ def keyed(limit: int | None = 1, by: str | None = "label:tenant", rate: Rate | N
 def of(tenant: str, count: int = 1) -> list[TriggerMessage]:
     """Triggers of a job whose name is that of its tenant."""
     key = JobKey("default", tenant or "none")
-    return [each._replace(trigger=replace(each.trigger, key=key)) for each in triggers(count)]
+    return [each._replace(trigger=each.trigger._replace(key=key)) for each in triggers(count)]
 
 
 def jobs(*tenants: str) -> dict[JobKey, Definition]:

@@ -1,7 +1,5 @@
 """Triggers on demand: their data, their ids, and their delivery during a pause."""
 
-from dataclasses import replace
-
 import pytest
 from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World, key_of
@@ -284,5 +282,5 @@ def test_runs_on_demand_have_keys_of_their_own(world: World) -> None:
     scheduled = world.runs.get(key_of(), f"{NOON + 10_000}-0")
     assert scheduled is not None
     assert scheduled.demand is None
-    other = replace(trigger, demand=Demand("manual", "other"))
+    other = trigger._replace(demand=Demand("manual", "other"))
     assert world.runs.get(key_of(), other.run_id) is None

@@ -1,6 +1,5 @@
 """Timers sort by their due times, and no two timers share a key."""
 
-from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -28,9 +27,9 @@ def test_timers_that_differ_in_anything_that_matters_never_share_a_key() -> None
         TIMER._replace(first=Occurrence(NOON + 400_000, 40)),  # a successor, where the other was put off to
         RETRY,
         RETRY._replace(message=RETRY.message._replace(attempt=3)),
-        RETRY._replace(message=RETRY.message._replace(trigger=replace(TRIGGER, due_at=NOON - 1))),
-        RETRY._replace(message=RETRY.message._replace(trigger=replace(TRIGGER, index=1))),
-        RETRY._replace(message=RETRY.message._replace(trigger=replace(TRIGGER, uid="another"))),
+        RETRY._replace(message=RETRY.message._replace(trigger=TRIGGER._replace(due_at=NOON - 1))),
+        RETRY._replace(message=RETRY.message._replace(trigger=TRIGGER._replace(index=1))),
+        RETRY._replace(message=RETRY.message._replace(trigger=TRIGGER._replace(uid="another"))),
         RETRY._replace(message=RETRY.message._replace(not_before=NOON + 11_000)),
     ]
     for one, other in combinations(timers, 2):

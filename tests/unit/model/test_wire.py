@@ -2,7 +2,6 @@
 
 import json
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,7 +45,7 @@ def test_a_redrive_is_written_behind_what_every_trigger_says() -> None:
 
 @pytest.mark.parametrize("demand", [Demand("manual", "a"), Demand("backfill", "b")])
 def test_a_trigger_on_demand_and_its_range_keep_their_demand(demand: Demand) -> None:
-    asked = MESSAGE._replace(trigger=replace(MESSAGE.trigger, demand=demand), payload=Payload.of('{"a":1}'))
+    asked = MESSAGE._replace(trigger=MESSAGE.trigger._replace(demand=demand), payload=Payload.of('{"a":1}'))
     assert f'"demand":{{"k":"{demand.kind}","t":"{demand.token}"}}' in encode(asked)
     assert encode(asked).endswith(',"data":"{\\"a\\":1}"}')
     assert decode(encode(asked)) == asked
@@ -57,7 +56,7 @@ def test_a_trigger_on_demand_and_its_range_keep_their_demand(demand: Demand) -> 
 def test_data_in_the_payload_store_carries_until_when_it_is_kept() -> None:
     payload = Payload("d" * 64, 3_000, None, "ref", kept_until=1_795_262_400_000)
     demand = Demand("manual", "a")
-    asked = MESSAGE._replace(trigger=replace(MESSAGE.trigger, demand=demand), payload=payload)
+    asked = MESSAGE._replace(trigger=MESSAGE.trigger._replace(demand=demand), payload=payload)
     assert '"u":1795262400000' in encode(asked)
     span = SPAN._replace(demand=demand, payload=payload)
     for message in (asked, span):
@@ -71,7 +70,7 @@ def test_data_in_the_payload_store_may_belong_to_a_job_with_the_longest_names() 
 
 
 def test_a_chained_trigger_carries_its_position_in_the_chain() -> None:
-    asked = MESSAGE._replace(trigger=replace(MESSAGE.trigger, demand=Demand("chained", "c", 7)))
+    asked = MESSAGE._replace(trigger=MESSAGE.trigger._replace(demand=Demand("chained", "c", 7)))
     assert '"demand":{"k":"chained","t":"c","l":7}' in encode(asked)
     assert decode(encode(asked)) == asked
 

@@ -1,7 +1,6 @@
 """Bundles: every trigger reads back as it was written, and the message is small."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,7 +24,7 @@ def attempt(trigger: Trigger, *, is_owed: bool = False) -> TriggerMessage:
 def trigger(number: int = 0, **fields: Any) -> Trigger:
     job = f"nightly-report-{number:03}"
     first = Trigger(JobKey("team", job), f"{number:016}", f"12-{number:016}", NOON + number, number, NOON)
-    return replace(first, **fields)
+    return first._replace(**fields)
 
 
 triggers = st.builds(
@@ -42,7 +41,7 @@ def test_a_bundle_reads_back_as_it_was_written(drawn: list[tuple[Trigger, bool]]
 
 def test_the_wire_form_of_a_bundle_never_changes_since_old_messages_wait_in_queues() -> None:
     first = trigger(1)
-    second = replace(first, due_at=first.due_at + 250, sequence=2)
+    second = first._replace(due_at=first.due_at + 250, sequence=2)
     bundle = BundleMessage(
         (attempt(first), attempt(second, is_owed=True), attempt(trigger(700, index=3, armed_at=NOON - 5)))
     )
@@ -57,8 +56,8 @@ def test_the_wire_form_of_a_bundle_never_changes_since_old_messages_wait_in_queu
 
 
 def test_a_bundle_of_a_batch_names_the_batch_once() -> None:
-    first = replace(trigger(1), batch=BatchPlace(9_000, HOUR_MS, 0))
-    after = [replace(first, index=each, batch=BatchPlace(9_000, HOUR_MS, 400 * each)) for each in range(1, 3)]
+    first = trigger(1)._replace(batch=BatchPlace(9_000, HOUR_MS, 0))
+    after = [first._replace(index=each, batch=BatchPlace(9_000, HOUR_MS, 400 * each)) for each in range(1, 3)]
     bundle = BundleMessage(
         tuple(TriggerMessage(each, not_before=each.at) for each in (first, *after, trigger(1500)))
     )

@@ -209,7 +209,7 @@ def test_lateness_counts_from_the_due_time() -> None:
 
 def test_lateness_counts_from_the_arming_if_that_came_after_the_due_time() -> None:
     message = begun()
-    armed = replace(message.trigger, armed_at=message.trigger.at + 600)
+    armed = message.trigger._replace(armed_at=message.trigger.at + 600)
     assert own_lateness_ms(message._replace(trigger=armed)) == LATE - 600
 
 
@@ -217,7 +217,7 @@ def test_lateness_counts_from_the_arming_if_that_came_after_the_due_time() -> No
 def test_an_arming_clock_that_is_ahead_makes_no_lateness_negative(ahead_ms: int) -> None:
     """CloudWatch computes no percentile of a minute with a negative value."""
     message = begun()
-    armed = replace(message.trigger, armed_at=message.trigger.at + LATE + ahead_ms)
+    armed = message.trigger._replace(armed_at=message.trigger.at + LATE + ahead_ms)
     assert own_lateness_ms(message._replace(trigger=armed)) == 0
 
 

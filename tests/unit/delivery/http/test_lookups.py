@@ -5,7 +5,6 @@ import socket
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from time import monotonic
 
 import pytest
@@ -44,7 +43,7 @@ def name_servers() -> Iterator[NameServers]:
 
 def attempt_at(host: str, namespace: str) -> Attempt:
     attempt = attempt_of({"type": "http", "url": f"https://{host}/hook", "timeout": "1ms"})
-    return attempt._replace(trigger=replace(attempt.trigger, key=JobKey(namespace, "job")))
+    return attempt._replace(trigger=attempt.trigger._replace(key=JobKey(namespace, "job")))
 
 
 def test_hundreds_of_lookups_that_hang_are_failed_attempts_and_leave_other_namespaces_theirs(

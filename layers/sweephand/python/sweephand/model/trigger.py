@@ -1,6 +1,5 @@
 """What a trigger is, and the messages that carry triggers to the delivery function."""
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from sweephand.base.instants import Instant
@@ -33,8 +32,7 @@ class BatchPlace(NamedTuple):
         return cls(batch.size, batch.window_ms, after_ms, batch.is_counted)
 
 
-@dataclass(frozen=True, slots=True)
-class Trigger:
+class Trigger(NamedTuple):
     """One event of one occurrence.
 
     Its identity is uid, due time and index, never the revision. So every sender gives it the same id, however
@@ -52,7 +50,7 @@ class Trigger:
     due_at: Instant
     sequence: int
     armed_at: Instant
-    index: int = 0
+    index: int = 0  # type: ignore[assignment] # no one looks for a field by its value
     demand: Demand | None = None
     batch: BatchPlace | None = None
 
@@ -215,19 +213,11 @@ def message_of(
     payload: Payload | None = None,
 ) -> TriggerMessage:
     """The message of a trigger of the source's series: its first attempt, when it is due."""
-    batch = source.series.batch
-    trigger = Trigger(
-        key=source.key,
-        uid=source.uid,
-        rev=source.rev,
-        due_at=occurrence.due_at,
-        sequence=occurrence.sequence,
-        armed_at=armed_at,
-        index=occurrence.batch_index,
-        demand=demand,
-        batch=None if batch is None else BatchPlace.of(batch, occurrence.after_ms),
-    )
-    return TriggerMessage(trigger, not_before=occurrence.at, payload=payload)
+    batch, (due_at, sequence, index, after_ms) = source.series.batch, occurrence
+    place = None if batch is None else BatchPlace.of(batch, after_ms)
+    # A sweep makes thousands, and names of arguments would take as long as all else here.
+    trigger = Trigger(source.key, source.uid, source.rev, due_at, sequence, armed_at, index, demand, place)
+    return TriggerMessage(trigger, due_at + after_ms, payload=payload)
 
 
 class RangeMessage(NamedTuple):

@@ -117,23 +117,24 @@ def fits_bundle(message: TriggerMessage) -> bool:
 
 
 def bundle_to_json(bundle: BundleMessage) -> dict[str, Any]:
-    """The fields of a bundle. A trigger takes about 15 bytes, and a revision about 80."""
+    """The fields of a bundle whose messages all fit (fits_bundle()).
+
+    A trigger takes about 15 bytes, and a revision about 80.
+    """
     first = bundle.triggers[0]
-    namespace, lane = first.trigger.key.namespace, first.lane
+    namespace, lane, first_at = first.trigger.key.namespace, first.lane, bundle.not_before
     revisions: dict[_Revision, int] = {}
     places = []
     for message in bundle.triggers:
-        trigger = message.trigger
-        assert fits_bundle(message), "the sender looks at each message"
-        assert trigger.key.namespace == namespace, "a bundle has one namespace"
+        key, uid, rev, due_at, sequence, armed_at, index, _, batch = message.trigger
+        assert key.namespace == namespace, "a bundle has one namespace"
         assert message.lane == lane, "a bundle has one lane"
-        revision = _Revision(trigger.key.name, trigger.uid, trigger.rev, trigger.armed_at)
-        if trigger.batch is not None:
-            revision = revision._replace(due_at=trigger.due_at, batch=trigger.batch._replace(after_ms=0))
+        revision = _Revision(key.name, uid, rev, armed_at)
+        if batch is not None:
+            revision = revision._replace(due_at=due_at, batch=batch._replace(after_ms=0))
         number = revisions.setdefault(revision, len(revisions))
-        after_ms = trigger.at - bundle.not_before
-        places.append(_Place(number, after_ms, trigger.sequence, trigger.index, message.is_owed))
-    return _BUNDLE_LAYOUT.write(_Bundle(namespace, bundle.not_before, tuple(revisions), tuple(places), lane))
+        places.append(_Place(number, message.not_before - first_at, sequence, index, message.is_owed))
+    return _BUNDLE_LAYOUT.write(_Bundle(namespace, first_at, tuple(revisions), tuple(places), lane))
 
 
 def read_bundle(stored: Any) -> BundleMessage:
