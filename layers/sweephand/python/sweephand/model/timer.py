@@ -32,9 +32,8 @@ def bucket_of(instant: Instant) -> Instant:
 
 def position_key(instant: Instant) -> str:
     """The position of an instant in a shard, sortable as text: `2026-11-21T01:08#42.000`."""
-    within_bucket = instant % BUCKET_MS
-    second, ms = divmod(within_bucket, SECOND_MS)
-    return f"{_minute(instant - within_bucket)}#{second:02d}.{ms:03d}"
+    second, ms = divmod(instant, SECOND_MS)
+    return f"{_second(second)}.{ms:03d}"
 
 
 def instant_at(key: str) -> Instant:
@@ -52,6 +51,13 @@ def bucket_key(instant: Instant) -> str:
 def _minute(begin: Instant) -> str:
     """The minute that begins at that instant, as text. A sweep asks for a few minutes thousands of times."""
     return rfc3339(begin)[:_MINUTE_LENGTH]
+
+
+@lru_cache(maxsize=1_024)
+def _second(number: int) -> str:
+    """The position of a second, likewise."""
+    minute, second = divmod(number, BUCKET_MS // SECOND_MS)
+    return f"{_minute(minute * BUCKET_MS)}#{second:02d}"
 
 
 class OccurrenceTimer(NamedTuple):
@@ -106,7 +112,8 @@ class OccurrenceTimer(NamedTuple):
             return self.stored_key
         put_off = "" if self.put_off_to is None else trigger_name(self.first)
         asked = "" if self.demand is None else f"#{self.demand.kind}-{self.demand.token}"
-        return f"{position_key(self.due_at)}#{self.key}#{self.rev}#occurrence#{put_off}{asked}"
+        namespace, name = self.key
+        return f"{position_key(self.due_at)}#{namespace}/{name}#{self.rev}#occurrence#{put_off}{asked}"
 
 
 class TimerName(NamedTuple):
@@ -338,12 +345,11 @@ def placed_timers(items: Sequence[StoredTimer], cursor: Cursor) -> list[PlacedTi
         if not isinstance(item, TimerPack):
             found.append(PlacedTimer(Place(item.sort_key), item))
             continue
-        last = item.timers[-1].sort_key
-        for timer in item.timers:
+        last = len(item.timers) - 1
+        for number, timer in enumerate(item.timers):
             place = Place(item.sort_key, timer.sort_key)
-            is_at_cursor = place == reached and cursor.within is not None
-            if place > reached or is_at_cursor:
-                found.append(PlacedTimer(place, timer, place.entry == last))
+            if place > reached or (place == reached and cursor.within is not None):
+                found.append(PlacedTimer(place, timer, number == last))
     return found
 
 

@@ -45,7 +45,7 @@ def trigger_following(series: Series, trigger: Occurrence) -> Occurrence | None:
     """The trigger after this one: of the same occurrence or the first of the next; None at the end."""
     if series.batch is not None and trigger.batch_index + 1 < series.batch.size:
         return _trigger(series, series.batch, trigger, trigger.batch_index + 1)
-    return series.next_after(trigger.due_at, trigger)
+    return series.following(trigger)
 
 
 def trigger_after(series: Series, instant: Instant, known: Occurrence) -> Occurrence | None:

@@ -144,12 +144,17 @@ def expand(
         seen=Seen() if seen is None else seen,
         chunk=lease.cursor.chunk,
     )
+    expansion = expander.expansion
     for number, each in enumerate(timers):
         if not expander.is_succeeded(each.place):
             expander.begin_chunk(timers[number:])
-        if not expander.add(each) or expander.expansion.size >= triggers_max:
+        if not expander.add(each):
+            return expansion
+        expansion.timers += 1
+        if expansion.size >= triggers_max:
             break
-    return expander.expansion
+    expander.reach(timers[expansion.timers - 1])
+    return expansion
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -187,7 +192,7 @@ class _Expander:
         self.chunk = Chunk(timers[-1].place, self.judged_at)
 
     def _successor_or_put_off(self, placed: PlacedTimer) -> OccurrenceTimer | None:
-        place, timer = placed.place, placed.timer
+        place, timer, _ = placed
         if not isinstance(timer, OccurrenceTimer) or self.seen.is_double(place, timer):
             return None
         if (why := self.unreadable.get(timer.key)) is not None:
@@ -197,24 +202,28 @@ class _Expander:
             return None
         try:
             span = span_of(timer, self.jobs.get(timer.key), self._within(place), self.judged_at)
-            if span is not None:
-                span.known = span.walked(timer.series)
-            following = None if span is None else span.following(timer.series)
+            if span is None:
+                return None
+            span.known = span.walked(timer.series)
+            following = span.following(timer.series)
         except Exception as error:  # noqa: BLE001 - as in _expand_or_put_off
             self.put_off.add(place)
             self.expansion.put_off(timer, error, self._judged_at(place))
             return None
-        if span is not None and span.is_held:
+        if span.is_held:
             self.put_off.add(place)
             self.expansion.hold(timer, span.first, self._judged_at(place))
             return None
-        if span is not None:
-            self.spans[place] = span
+        self.spans[place] = span
         return None if following is None else _succeeding(timer, following)
 
     def add(self, placed: PlacedTimer) -> bool:
         """Add a timer. False if there was no room for all of it, and the cursor says how far it is done."""
-        place, timer = placed.place, placed.timer
+        place, timer, _ = placed
+        if isinstance(timer, OccurrenceTimer):
+            is_known = place in self.spans
+            is_passed_over = not is_known and (self.seen.is_double(place, timer) or place in self.put_off)
+            return is_passed_over or self._expand_or_put_off(placed, timer)
         if isinstance(timer, UnreadTimer):
             self._put_off_unread(timer)
         elif isinstance(timer, RetryTimer | DeadlineTimer):
@@ -222,14 +231,8 @@ class _Expander:
             self.expansion.messages.append(timer.message)
         elif isinstance(timer, ResumeTimer):
             self.expansion.checks.append(timer.message)
-        elif isinstance(timer, WatchTimer):
-            self._check_or_put_off(place, timer)
         else:
-            is_passed_over = self.seen.is_double(place, timer) or place in self.put_off
-            if not is_passed_over and not self._expand_or_put_off(placed, timer):
-                return False
-        self._reach(placed)
-        self.expansion.timers += 1
+            self._check_or_put_off(place, timer)
         return True
 
     def is_succeeded(self, place: Place) -> bool:
@@ -241,7 +244,7 @@ class _Expander:
         within = self.begun_at.within
         return within if within is not None and place == self.begun_at.place else None
 
-    def _reach(self, placed: PlacedTimer, within: Occurrence | None = None) -> None:
+    def reach(self, placed: PlacedTimer, within: Occurrence | None = None) -> None:
         """Move the cursor to a timer that is done, or done up to and including `within`."""
         chunk = self.chunk
         if chunk is not None and within is None and placed.place >= chunk.last:
@@ -298,7 +301,7 @@ class _Expander:
     def _expand(self, placed: PlacedTimer, timer: OccurrenceTimer) -> bool:
         """Expand one timer; False if there was no room for all of it, and the cursor says how far."""
         expansion, place = self.expansion, placed.place
-        judged_at = self._judged_at(place)
+        judged_at, messages = self._judged_at(place), expansion.messages
         span = self.spans.pop(place, None) or span_of(
             timer, self.jobs.get(timer.key), self._within(place), judged_at
         )
@@ -307,26 +310,24 @@ class _Expander:
         if span.is_held:
             expansion.hold(timer, span.first, judged_at)
             return True
-        skipped, reached = span.skipped, self._within(place)
+        skipped, reached, until, end = span.skipped, self._within(place), span.until, span.end
+        # After a fault, the delivery function looks for a record of the run before it makes the attempt.
+        # Another sweeper may have expanded a timer that has a copy, and its chain goes on.
+        is_repeated = timer.may_be_repeated or timer.judged_at is not None
         for trigger in span.triggers(timer.series):
             if skipped is not None and trigger.due_at > skipped.last.due_at:
                 _skip(expansion, timer, span, judged_at)
                 reached = last_trigger_of(timer.series, skipped.last)
                 skipped = None
-            if span.until is not None and trigger.due_at > span.until:
-                return True
-            if trigger.at >= span.end:
+            if trigger.at >= end or (until is not None and trigger.due_at > until):
                 return True
             if expansion.size >= self.triggers_max:
                 assert reached is not None, "an expansion begins with room for a trigger"
-                self._reach(placed, reached)
+                self.reach(placed, reached)
                 return False
             reached = trigger
             message = message_of(timer, trigger, timer.armed_at, timer.demand, timer.payload)
-            # After a fault, the delivery function looks for a record of the run before it makes the attempt.
-            # Another sweeper may have expanded a timer that has a copy, and its chain goes on.
-            is_repeated = timer.may_be_repeated or timer.judged_at is not None
-            expansion.messages.append(message._replace(faults=1) if is_repeated else message)
+            messages.append(message._replace(faults=1) if is_repeated else message)
         if skipped is not None:
             _skip(expansion, timer, span, judged_at)
         return True
@@ -334,8 +335,9 @@ class _Expander:
 
 def _succeeding(timer: OccurrenceTimer, first: Occurrence) -> OccurrenceTimer:
     """The timer that follows another one of its series, and begins with `first`."""
-    return timer._replace(
-        first=first, put_off_to=None, stored_key=None, may_be_repeated=False, judged_at=None
+    shard, key, uid, rev, series, _, armed_at, catchup, followed_at, _, _, demand, payload, _, _ = timer
+    return OccurrenceTimer(
+        shard, key, uid, rev, series, first, armed_at, catchup, followed_at, demand=demand, payload=payload
     )
 
 

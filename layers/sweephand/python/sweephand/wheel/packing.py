@@ -36,12 +36,13 @@ def packed(
     packs: list[TimerPack] = []
     by_bucket: dict[Instant, dict[str, Successor]] = {}
     for each in successors:
-        if each.timer.demand is not None:
+        timer = each.timer
+        if timer.demand is not None:
             # A batch on demand is rare, and its timer carries data. So a pack has no columns for it.
-            singles.append(each.timer)
+            singles.append(timer)
             continue
         # Two timers of a job that lead to the same successor continue as one.
-        by_bucket.setdefault(bucket_of(each.timer.due_at), {}).setdefault(each.timer.sort_key, each)
+        by_bucket.setdefault(bucket_of(timer.due_at), {}).setdefault(timer.sort_key, each)
     for bucket_at, of_bucket in by_bucket.items():
         group, begin = list(of_bucket.items()), 0
         for start in range(0, len(group), PACK_TIMERS_MAX):

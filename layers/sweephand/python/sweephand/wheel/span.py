@@ -1,6 +1,6 @@
 """What is left of a timer: the triggers that it still owes, and where its successor begins."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final, TypeAlias
@@ -52,6 +52,13 @@ class Span:
         """
         if self.skipped is not None:
             return None
+        if series.batch is None and self.first.at < self.end:
+            # Nearly every timer has one trigger before `end`, and the next one lies beyond.
+            following = series.following(self.first)
+            if following is None:
+                return [self.first]
+            if following.at >= self.end:
+                return [self.first, following]
         walked: list[Occurrence] = []
         for trigger in triggers_from(series, self.first):
             walked.append(trigger)
@@ -81,11 +88,11 @@ class Span:
         is_owed = found is not None and (self.until is None or found.due_at <= self.until)
         return found if is_owed else None
 
-    def triggers(self, series: Series) -> Iterator[Occurrence]:
+    def triggers(self, series: Series) -> Iterable[Occurrence]:
         """The triggers that are not skipped, from the first on; at least up to the first beyond `end`."""
-        if self.known is not None:
-            yield from self.known
-            return
+        return self._all(series) if self.known is None else self.known
+
+    def _all(self, series: Series) -> Iterator[Occurrence]:
         skipped = self.skipped
         if skipped is None:
             yield from triggers_from(series, self.first)
@@ -129,6 +136,9 @@ def span_of(
     if first is None:
         return None
     end = bucket_of(timer.due_at) + BUCKET_MS
+    if first.due_at >= judged_at and not first.batch_index and timer.judged_at is None:
+        # No occurrence is late yet, which holds for nearly every timer.
+        return Span(job, first, end, until, None)
     if first.batch_index:
         # A misfire that fires is sent whatever its bucket (below). So is the part of its batch that is due at
         # once.
@@ -168,7 +178,6 @@ def _misfires(
         # as an outage, because the fault may have been over at once.
         judged_at -= min(timer.put_off_by_ms, PUT_OFF_MS)
     if first.due_at >= judged_at:
-        # No occurrence is late yet, which holds for nearly every timer.
         return Misfires()
     series = timer.series
     judged: Occurrence | None = first

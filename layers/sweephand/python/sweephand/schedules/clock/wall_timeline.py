@@ -76,6 +76,12 @@ class WallTimeline:
         """From the first instant after `after` on, up to the year 9999: one look per offset period."""
         # A whole second lies after an instant if it lies after the second of that instant.
         after_s = max(after, self.floor_at) // SECOND_MS
+        first_at = _first_after(self.pattern, self.zone, self.rule, after_s)
+        if first_at is not None:
+            yield first_at
+            yield from self._instants_after(first_at // SECOND_MS)
+
+    def _instants_after(self, after_s: int) -> Iterator[Instant]:
         # A rare match is looked for once, and the periods before it are passed over.
         empty_from_s = empty_to_s = 0
         for period in self.zone.offset_periods(after_s):
@@ -261,6 +267,13 @@ class WallTimeline:
         wall_s = period.start_s + period.offset_s
         is_dropped = self.pattern.count(period.covered_s, wall_s) > 0
         return is_dropped and self.pattern.count(wall_s, wall_s + 1) == 0
+
+
+@lru_cache(maxsize=4096)
+def _first_after(pattern: Pattern, zone: Zone, rule: DstRule | None, after_s: int) -> Instant | None:
+    """The first instant after a second, kept for all series of an expression."""
+    begun = WallTimeline(pattern, zone, after_s * SECOND_MS, rule)
+    return next(begun._instants_after(after_s), None)  # noqa: SLF001 - of this module
 
 
 @lru_cache(maxsize=4096)
