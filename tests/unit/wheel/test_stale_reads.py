@@ -1,13 +1,18 @@
 """Sweeping with eventually consistent reads: what they may decide, and what is read again strongly."""
 
+from collections.abc import Mapping, Sequence
+from itertools import count
+
 import pytest
+from tests.fakes.faults import calls_of
 from tests.fakes.stale_jobs import StaleJobs
 from tests.fakes.timers import first_timer
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.concurrency import one_by_one
+from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS
-from sweephand.model.job import Job, JobKey
+from sweephand.model.job import Job, JobBrief, JobKey
 from sweephand.model.timer import Chunk, Cursor, Lease, Place, PlacedTimer
 from sweephand.schedules import Occurrence
 from sweephand.wheel import shard_visit
@@ -110,3 +115,41 @@ def test_a_timer_of_a_chunk_that_was_judged_later_than_now_is_read_strongly(worl
         found = DueJobReads(world.jobs, one_by_one).of(placed, Lease(0, cursor, judged_at=NOON), {})
         assert (key_of() in found.whole) is is_strong
         assert (key_of() in found.briefs) is not is_strong
+
+
+@pytest.fixture
+def in_portions(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A shard with five timers, of which two go between two commits."""
+    monkeypatch.setattr(shard_visit, "PAGE_TIMERS_MAX", 2)
+    for number in range(5):
+        world.put(f"job-{number}", dueTime="10m")
+    world.clock.time += 8 * MINUTE_MS
+    return world
+
+
+def test_the_briefs_for_the_next_triggers_are_read_before_the_commit(in_portions: World) -> None:
+    calls = calls_of(in_portions, in_portions.sweep)
+    steps = ("before jobs.briefs", "before queue.send", "before leases.commit", "before leases.release")
+    turn = ["before queue.send", "before jobs.briefs", "before leases.commit"]
+    assert [call for call in calls if call in steps] == [
+        "before jobs.briefs",
+        *turn,
+        *turn,
+        "before queue.send",
+        "before leases.release",
+    ]
+    assert brief(in_portions) == [2, 2, 1]
+    assert strong(in_portions) == []
+
+
+def test_if_reading_ahead_fails_the_next_turn_reads(in_portions: World) -> None:
+    briefs, asked = in_portions.jobs.briefs, count()
+
+    def failing(keys: Sequence[JobKey]) -> Mapping[JobKey, JobBrief]:
+        if next(asked) == 1:
+            raise StoreError("throttled")
+        return briefs(keys)
+
+    in_portions.jobs.briefs = failing  # type: ignore[method-assign]
+    assert sent(in_portions) == 5
+    assert brief(in_portions) == [2, 2, 1]

@@ -5,6 +5,7 @@ A portion of a page is small enough that the sweeper finishes it even if stores 
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
@@ -125,8 +126,7 @@ class ShardVisit:
     """A sweeper's visit to a shard: the lease as last written, when it was renewed, and what was done.
 
     `is_over` says whether the sweeper must leave the shard. `left_at` is the due time of the first timer
-    left. `seen` has the timers of the bucket that begins at `bucket_at`. `briefs` are those of the last turn,
-    which may not have done all of its timers.
+    left. `seen` has the timers of the bucket that begins at `bucket_at`. `briefs` were read by the last turn.
     """
 
     lease: Lease
@@ -186,7 +186,7 @@ class DueJobReads:
         dropped because of a stale read would be lost.
         """
         promises = [promise for each in placed if (promise := _promise_of(each)) is not None]
-        keys = dict.fromkeys(each.key for each in promises)
+        keys = dict.fromkeys([each.key for each in promises])
         read, unreadable = self._read(self._jobs.briefs, [key for key in keys if key not in known])
         briefs = {**{key: known[key] for key in keys if key in known}, **read}
         judged_at = _latest_judgement(lease)
@@ -196,6 +196,23 @@ class DueJobReads:
         whole, more = self._read(self._jobs.get_many, [key for key in unsure if key not in unreadable])
         sure = {key: brief for key, brief in briefs.items() if key not in unsure}
         return DueJobs(sure, self._with_filed(promises, whole), {**unreadable, **more})
+
+    def ahead(
+        self, placed: Sequence[PlacedTimer], known: Mapping[JobKey, JobBrief]
+    ) -> tuple[Mapping[JobKey, JobBrief], Sequence[Callable[[], None]]]:
+        """The briefs of those timers' jobs: the known ones, and tasks that read the others and add them.
+
+        A task that fails adds nothing, and of() reads what is missing.
+        """
+        keys = dict.fromkeys([promise.key for each in placed if (promise := _promise_of(each)) is not None])
+        briefs = {key: known[key] for key in keys if key in known}
+
+        def read(some: Sequence[JobKey]) -> None:
+            with suppress(Exception):
+                briefs.update(self._jobs.briefs(some))
+
+        missing = [key for key in keys if key not in known]
+        return briefs, [partial(read, some) for some in parts(missing, JOBS_PER_READ)]
 
     def _read(
         self, read: Callable[[Sequence[JobKey]], Mapping[JobKey, _Read]], keys: Sequence[JobKey]
@@ -227,9 +244,9 @@ class DueJobReads:
 def _promise_of(placed: PlacedTimer) -> _Promise | None:
     """What a timer promises of its job; None for a timer that is judged without the job."""
     timer = placed.timer
-    if isinstance(timer, WatchTimer):
-        return timer.message
-    return timer if isinstance(timer, OccurrenceTimer) else None
+    if isinstance(timer, OccurrenceTimer):
+        return timer
+    return timer.message if isinstance(timer, WatchTimer) else None
 
 
 def _halving(
@@ -267,7 +284,9 @@ def _is_sure(promise: _Promise, brief: JobBrief | None, judged_at: Instant | Non
     The timer's revision must rule in it, the job must not be paused, and no occurrence may be late. A late
     occurrence may be skipped, which is decided once and for all, and by the whole job. A watch skips none.
     """
-    if brief is None or (brief.uid, brief.rev) != (promise.uid, promise.rev) or brief.paused_at is not None:
+    if brief is None or brief.paused_at is not None:
+        return False
+    if brief.uid != promise.uid or brief.rev != promise.rev:
         return False
     if isinstance(promise, WatchMessage):
         return True

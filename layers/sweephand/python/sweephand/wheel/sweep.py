@@ -232,7 +232,6 @@ class Sweeper:
         portion = sweep.pace.portion(sweep.deadline - began_at, max(0, visit.lease.tries - 1))
         some = page[: portion.timers]
         due = self._due_jobs.of(some, visit.lease, visit.briefs)
-        visit.briefs = due.briefs
         expansion = expand(
             some,
             due.jobs,
@@ -249,9 +248,12 @@ class Sweeper:
             return ()
         # The order of all the rest does not matter, because it all precedes the commit.
         set_lanes(expansion.messages, due.jobs)
-        self._concurrently(self._requests(expansion))
+        left = page[expansion.timers :]
+        # While it sends these triggers, it reads the briefs for the next ones.
+        visit.briefs, ahead = self._due_jobs.ahead(left[: portion.timers], due.briefs)
+        self._concurrently([*self._requests(expansion), *ahead])
         # The commit comes last. After a failure before it, the page is repeated with the same ids.
-        rest = self._committed(visit, expansion, page[expansion.timers :])
+        rest = self._committed(visit, expansion, left)
         portion_rounds = rounds(len(some), len(expansion.messages), len(expansion.skipped))
         pages = 0 if len(page) > expansion.timers else 1
         sweep.pace.record(self._clock.now() - began_at, portion_rounds + pages)
