@@ -62,7 +62,7 @@ CEILINGS: Final = {
     # A clock that steps back: 4.
     # Lists that ask all partitions at once take 56, and an audit that reads many jobs at once 55.
     # Columns become tuples, and series are stored by columns: 17. A sweep reads ahead: 20.
-    "package": Size(lines=35_712, modules=336, inner_imports=34),
+    "package": Size(lines=35_829, modules=337, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -80,7 +80,7 @@ CEILINGS: Final = {
     # Settings, policies and windows in a file of jobs take 270, in modules of their own with calendars: what
     # they are and what of them means the same, the steps of an apply, and its dry run.
     # Who owns a job takes 130.
-    # Times as people write them take 75, and results as YAML, CSV or names 60. Patches, the options of a job's
+    # Times as people write them take 75, and results as YAML, CSV or names 60. Patches, options of a job's
     # fields, and those of all namespaces, of a zone and of a watch take 225. Names are completed, types are
     # named in words, and a command imports only its own module: 115.
     "client": Size(lines=6_892, modules=69, inner_imports=0),
@@ -117,7 +117,7 @@ CEILINGS: Final = {
     # Other schedulers beside Sweephand take 1,342 in 26 modules: scenarios, faults and the judge 470, the
     # page with its results 185, EventBridge 115, and four schedulers with their workers and clients 570.
     # Lists and audits of many jobs, and a noisy namespace, are measured: 197 in three modules.
-    "infra": Size(lines=5_762, modules=74, inner_imports=1),
+    "infra": Size(lines=7_420, modules=108, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -161,7 +161,7 @@ CEILINGS: Final = {
     # Clocks that step, and chains in circles, in simulated worlds: 252, in two modules.
     # Requests of lists and audits of many jobs are counted: 189.
     # Reads ahead, and all fields of a series in a pack: 18.
-    "tests": Size(lines=98_558, modules=855, inner_imports=1),
+    "tests": Size(lines=99_435, modules=866, inner_imports=1),
 }
 
 
