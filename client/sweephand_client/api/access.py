@@ -94,6 +94,10 @@ class Signing(Calls):
         """Make a new signing secret. The old one signs for a day more. Never sent twice by itself."""
         return self._transport.call(operations.ROTATE_SIGNING_SECRETS, {"namespace": namespace})["items"]
 
+    def end_old_secrets(self, namespace: str) -> None:
+        """Let only the newest signing secret sign."""
+        self._transport.call(operations.END_OLD_SIGNING_SECRETS, {"namespace": namespace})
+
     def keys(self, namespace: str) -> Sequence[PublicKeyResponse]:
         """The public ed25519 keys that sign now, newest first."""
         return self._transport.call(operations.SHOW_SIGNING_KEYS, {"namespace": namespace})["items"]

@@ -114,10 +114,15 @@ def signing(
     session: Session,
     *,
     rotate: Annotated[bool, typer.Option("--rotate", help="Make a new one first.")] = False,
+    end_old: Annotated[bool, typer.Option("--end-old", help="Let only the newest sign.")] = False,
 ) -> None:
     """Print the secrets that sign the deliveries of the namespace, newest first."""
     found = session.client.signing
-    shown = found.rotate_secrets(session.namespace) if rotate else found.secrets(session.namespace)
+    if rotate:
+        found.rotate_secrets(session.namespace)
+    if end_old:
+        found.end_old_secrets(session.namespace)
+    shown = found.secrets(session.namespace)
     rows = [(each["secret"], each["createdAt"], each["expiresAt"]) for each in shown]
     session.output.table(("SECRET", "MADE", "SIGNS UNTIL"), rows, shown)
 

@@ -217,6 +217,9 @@ SHOW_SIGNING_SECRETS: Final = Operation[None, SecretsResponse](
 ROTATE_SIGNING_SECRETS: Final = Operation[None, SecretsResponse](
     "rotateSigningSecrets", "POST", "/v1/namespaces/{namespace}/signing-secrets"
 )
+END_OLD_SIGNING_SECRETS: Final = Operation[None, None](
+    "endOldSigningSecrets", "DELETE", "/v1/namespaces/{namespace}/signing-secrets"
+)
 SHOW_SIGNING_KEYS: Final = Operation[None, PublicKeysResponse](
     "showSigningKeys", "GET", "/v1/namespaces/{namespace}/signing-keys"
 )

@@ -92,6 +92,63 @@ def test_a_third_rotation_within_a_day_is_refused_until_a_secret_has_had_its_day
     assert len(signing.active("ns")) == 3
 
 
+def test_an_old_secret_that_is_ended_signs_no_more(
+    signing: SigningKeys, secrets: Counting, clock: HandClock
+) -> None:
+    signing.active("ns")
+    elsewhere = SigningKeys(secrets=secrets, ids=CountingIds(), clock=clock)
+    for _ in range(2):
+        signing.rotate("ns", who="me")
+    newest, *old = elsewhere.active("ns")
+    assert len(old) == 2
+    signing.end_old("ns", who="me")
+    assert signing.active("ns") == (newest,)
+    assert elsewhere.active("ns") == (newest, *old)
+    clock.time += SECRETS_AGE_MAX_MS
+    assert elsewhere.active("ns") == (newest,)
+    stored = secrets.get("ns")
+    assert stored is not None
+    assert [each.secret for each in stored.secrets] == [newest]
+
+
+def test_after_old_secrets_were_ended_the_newest_can_be_rotated_at_once(signing: SigningKeys) -> None:
+    signing.active("ns")
+    for _ in range(2):
+        signing.rotate("ns", who="me")
+    signing.end_old("ns", who="me")
+    signing.rotate("ns", who="me")
+    assert len(signing.active("ns")) == 2
+
+
+def test_a_namespace_without_an_old_secret_has_none_to_end(signing: SigningKeys, clock: HandClock) -> None:
+    with pytest.raises(NotFoundError):
+        signing.end_old("ns", who="me")
+    first = signing.active("ns")
+    with pytest.raises(NotFoundError):
+        signing.end_old("ns", who="me")
+    assert signing.active("ns") == first
+    signing.rotate("ns", who="me")
+    clock.time += SECRET_OVERLAP_MS
+    with pytest.raises(NotFoundError):
+        signing.end_old("ns", who="me")
+
+
+def test_ending_secrets_that_are_being_rotated_is_refused(signing: SigningKeys, secrets: Counting) -> None:
+    signing.active("ns")
+    stored = signing.rotate("ns", who="me")
+    secrets.overtaking = stored.rotated("whsec_x", "version of another", 0)
+    with pytest.raises(UnavailableError):
+        signing.end_old("ns", who="me")
+
+
+def test_ending_secrets_leaves_the_keys_alone(signing: SigningKeys) -> None:
+    signing.active("ns")
+    signing.rotate("ns", who="me")
+    keys = signing.rotate_key("ns", who="me")
+    signing.end_old("ns", who="me")
+    assert signing.public_keys("ns") == keys
+
+
 def test_secrets_are_read_once_a_minute(signing: SigningKeys, secrets: Counting, clock: HandClock) -> None:
     signing.active("ns")
     reads = secrets.reads

@@ -136,6 +136,14 @@ def test_a_batch_is_listed_and_shown(client: Client) -> None:
     assert client.jobs.batch("ns", "job", made["batchId"])["total"] == 3
 
 
+def test_an_old_signing_secret_is_ended(client: Client) -> None:
+    (first,) = client.signing.secrets("ns")
+    newest, old = client.signing.rotate_secrets("ns")
+    assert old["secret"] == first["secret"]
+    client.signing.end_old_secrets("ns")
+    assert client.signing.secrets("ns") == [newest]
+
+
 def test_signing_keys_are_made_shown_and_ended(client: Client) -> None:
     assert client.signing.keys("ns") == []
     assert len(client.signing.rotate_keys("ns")) == 1

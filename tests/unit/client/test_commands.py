@@ -189,7 +189,11 @@ def test_policies_namespaces_keys_and_secrets_are_kept(sweephand: CommandLine) -
     assert [each["name"] for each in sweephand.ok("secret", "list", "--json").json] == ["token"]
     sweephand.ok("secret", "delete", "token")
     assert sweephand.ok("secret", "signing").out.count("whsec_") == 1
-    assert sweephand.ok("secret", "signing", "--rotate").out.count("whsec_") == 2
+    rotated = sweephand.ok("secret", "signing", "--rotate").out
+    assert rotated.count("whsec_") == 2
+    ended = sweephand.ok("secret", "signing", "--end-old").out
+    assert (ended.count("whsec_"), ended.split("whsec_")[1].split()[0] in rotated) == (1, True)
+    assert sweephand.ok("secret", "signing", "--rotate", "--end-old").out.count("whsec_") == 1
 
 
 def test_changes_of_keys_secrets_and_settings_are_listed(sweephand: CommandLine) -> None:

@@ -80,6 +80,7 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", "/v1/namespaces", None, (200, 200, 200)),
     ("GET", SECRETS_URL, None, (403, 403, 200)),
     ("POST", SECRETS_URL, None, (403, 403, 200)),
+    ("DELETE", SECRETS_URL, None, (403, 403, 404)),
     ("GET", KEYS_URL, None, (200, 200, 200)),
     ("POST", KEYS_URL, None, (403, 403, 200)),
     ("DELETE", KEYS_URL, None, (403, 403, 204)),

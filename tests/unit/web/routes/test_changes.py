@@ -107,6 +107,7 @@ def busy() -> tuple[Client, list[Answered]]:
     send("DELETE", f"{ns}/secrets/token")
     send("GET", f"{ns}/signing-secrets")
     send("POST", f"{ns}/signing-secrets")
+    send("DELETE", f"{ns}/signing-secrets")
     send("POST", f"{ns}/signing-keys")
     send("DELETE", f"{ns}/signing-keys")
     target = {"type": "http", "url": "https://a.example/", "headers": {"x-token": "hidden-value"}}
@@ -124,13 +125,14 @@ def test_every_change_is_listed_once_newest_first_and_what_changed_nothing_is_no
     client, _ = busy()
     items = client.send("GET", ADMIN_URL).json["items"]
     rotation = [("nsadmin", "created", "key", "ns"), ("nsadmin", "rotated", "key", "ns")]
-    assert sorted(map(brief, items[10:12])) == rotation, "one write makes both, at one instant"
-    assert [brief(each) for each in (*items[:10], *items[12:])] == [
+    assert sorted(map(brief, items[11:13])) == rotation, "one write makes both, at one instant"
+    assert [brief(each) for each in (*items[:11], *items[13:])] == [
         ("admin", "created", "key", "*"),
         ("admin", "replaced", "settings", "ns"),
         ("admin", "created", "settings", "ns"),
         ("admin", "deleted", "signing-key", "ns"),
         ("admin", "rotated", "signing-key", "ns"),
+        ("admin", "deleted", "signing-secret", "ns"),
         ("admin", "rotated", "signing-secret", "ns"),
         ("admin", "deleted", "secret", "ns"),
         ("admin", "replaced", "secret", "ns"),
@@ -148,7 +150,7 @@ def test_a_change_of_settings_shows_limits_and_only_the_name_of_the_default_targ
         {"name": "limits.jobs", "before": 5, "after": None},
         {"name": "limits.payload", "before": None, "after": 9},
     ]
-    assert (changed["name"], changed["reason"], changed["time"]) == (None, None, "2026-11-21T12:00:13.000Z")
+    assert (changed["name"], changed["reason"], changed["time"]) == (None, None, "2026-11-21T12:00:14.000Z")
 
 
 def test_no_secret_that_an_answer_or_a_request_had_is_in_the_list() -> None:

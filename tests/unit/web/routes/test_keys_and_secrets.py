@@ -230,6 +230,17 @@ def test_a_rotated_key_is_shown_beside_the_new_one_for_a_day_and_an_ended_one_no
     assert client.send("GET", KEYS_URL, caller=None).json == {"items": []}
 
 
+def test_an_old_secret_that_is_ended_is_shown_no_more(client: Client) -> None:
+    url = "/v1/namespaces/ns/signing-secrets"
+    client.send("GET", url)
+    assert client.send("DELETE", url).status == 404
+    newest, _ = client.send("POST", url).json["items"]
+    assert client.send("DELETE", url).status == 204
+    assert client.send("GET", url).json["items"] == [newest]
+    again = client.send("DELETE", url)
+    assert (again.status, again.json["detail"]) == (404, "No old secret signs for the namespace ns.")
+
+
 @pytest.mark.parametrize("namespace", ["*", "a%20b", ".."])
 def test_public_keys_of_a_name_that_is_no_namespace_are_refused(namespace: str) -> None:
     refused = Client().send("GET", f"/v1/namespaces/{namespace}/signing-keys", caller=None)

@@ -169,7 +169,8 @@ class Town:
             admin("PUT", f"/secrets/{namespace}-{name}", {"value": f"{mark}-value-of-{name}"})
         once = {"from": "2026-12-24T00:00:00Z", "to": "2026-12-26T00:00:00Z", "labels": {"mark": mark}}
         admin("PUT", f"/windows/{namespace}-freeze", once)
-        signing = [each["secret"] for each in admin("GET", "/signing-secrets")["items"]]
+        admin("GET", "/signing-secrets")
+        signing = [each["secret"] for each in admin("POST", "/signing-secrets")["items"]]
         admin("POST", "/signing-keys")
         for name in ("mailer", "spare"):
             for most in (5, 6):

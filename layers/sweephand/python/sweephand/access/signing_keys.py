@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 REMEMBERED_MAX: Final = 1_000
 
 
+#: The secrets of a namespace that has an old one.
+_WITH_OLD_MIN: Final = 2
+
 #: What the trail calls the secrets of each scheme.
 _SUBJECTS: Final[Mapping[Scheme, AdminSubject]] = {"v1": "signing-secret", "v1a": "signing-key"}
 
@@ -93,16 +96,35 @@ class SigningKeys:
         """Add a new first ed25519 key and return all public keys. The rest is as by rotate()."""
         return self._public(self._rotate(namespace, "v1a", who))
 
+    def end_old(self, namespace: str, *, who: str) -> None:
+        """Let only the newest secret sign by HMAC, from a minute on. NotFoundError if no other signs now.
+
+        Raises UnavailableError if another request rotates the secrets meanwhile.
+        """
+        before = self._secrets.get(namespace)
+        now = self._clock.now()
+        active = () if before is None else before.active(now)
+        if before is None or len(active) < _WITH_OLD_MIN:
+            raise NotFoundError(f"No old secret signs for the namespace {namespace}.")
+        self._end(before, active[:1], who, now)
+
     def end_keys(self, namespace: str, *, who: str) -> None:
-        """Let no ed25519 key sign any more, from a minute on. Raises NotFoundError if none signs now."""
+        """Let no ed25519 key sign any more, from a minute on. NotFoundError if none signs now.
+
+        Raises UnavailableError if another request rotates the keys meanwhile.
+        """
         before = self._secrets.get(namespace, "v1a")
         now = self._clock.now()
         if before is None or not before.active(now):
             raise NotFoundError(f"The namespace {namespace} has no ed25519 key.")
-        ended = before._replace(version=self._ids.token(), secrets=())
+        self._end(before, (), who, now)
+
+    def _end(self, before: SigningSecrets, kept: tuple[SigningSecret, ...], who: str, now: Instant) -> None:
+        """Forget all secrets or keys but those that are kept."""
+        ended = before._replace(version=self._ids.token(), secrets=kept)
         if not self._secrets.put(ended, before.version, _change(ended, who, "deleted", now)):
-            raise UnavailableError("The keys were rotated by another request. Try again.")
-        self._remembered.pop(namespace, None)
+            raise UnavailableError("Another request has rotated them meanwhile. Try again.")
+        self._remembered.pop(before.namespace, None)
 
     def _public(self, secrets: SigningSecrets) -> tuple[PublicKey, ...]:
         return tuple(

@@ -114,6 +114,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     windows.list_windows,
     secrets.show_signing_secrets,
     secrets.rotate_signing_secrets,
+    secrets.end_old_signing_secrets,
     secrets.show_signing_keys,
     secrets.rotate_signing_keys,
     secrets.end_signing_keys,

@@ -234,6 +234,26 @@ def rotate_signing_secrets(services: Services, request: Request[NoQuery, None]) 
 
 @partial(
     Operation,
+    method="DELETE",
+    path=_SIGNING_PATH,
+    tag="Access",
+    access="admin",
+    returns={204: Returns("Only the newest secret signs")},
+    problems=(404, 503),
+)
+def end_old_signing_secrets(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """End the old signing secrets.
+
+    Within a minute, deliveries carry a signature by the newest secret alone, and no longer one by each that
+    was rotated. The old secrets are deleted at once. To end a secret that has leaked, rotate it first. The
+    answer is 404 if no old secret signs.
+    """
+    services.signing.end_old(request.namespace, who=request.caller.key_id)
+    return Reply(204)
+
+
+@partial(
+    Operation,
     method="GET",
     path=_KEYS_PATH,
     tag="Access",
