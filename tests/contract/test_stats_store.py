@@ -12,7 +12,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, INSTANT_MAX, MINUTE_MS
 from sweephand.model.counters import COUNTED_OUTCOMES, Stats
 from sweephand.model.job import JobKey
-from sweephand.model.run import Flag
+from sweephand.model.run import Flag, last_flag_at
 from sweephand.model.run_id import Demand, RunName
 from sweephand.model.wheel_event import WheelEvent
 from sweephand.ports.runs import FlagStore, StatsStore
@@ -134,6 +134,19 @@ def test_a_page_holds_no_flag_of_a_run_that_was_due_before_the_instant_asked_for
     assert first.next is not None
     assert due_times(flags.page("default", NOON, first.next, 10).items) == [NOON]
     assert flags.page("default", NOON + 2, "", 10).items == ()
+
+
+def test_a_page_goes_on_after_the_position_of_any_flag_or_due_time(flags: FlagStore) -> None:
+    written = [flag(NOON), flag(NOON, index=1), flag(NOON - 1), flag(9)]
+    for each in written:
+        flags.put(each)
+    in_order = list(flags.page("default", 0, "", 10).items)
+    assert sorted(in_order, key=lambda each: each.position) == in_order
+    for number, each in enumerate(in_order, start=1):
+        assert list(flags.page("default", 0, each.position, 10).items) == in_order[number:]
+    assert due_times(flags.page("default", 0, last_flag_at(NOON + 1), 10).items) == [NOON, NOON, NOON - 1, 9]
+    assert due_times(flags.page("default", 0, last_flag_at(NOON), 10).items) == [NOON - 1, 9]
+    assert due_times(flags.page("default", 0, last_flag_at(10), 10).items) == [9]
 
 
 @pytest.mark.parametrize("since", [-1, -62_135_596_800_000])

@@ -9,7 +9,6 @@ from sweephand.base.instants import Instant
 from sweephand.model.counters import Stats, no_stats
 from sweephand.model.page import Page
 from sweephand.model.run import Flag
-from sweephand.model.run_id import run_position
 from sweephand.model.wheel_event import WheelEvent, WheelEventKind
 
 
@@ -22,7 +21,7 @@ class MemoryFlags:
 
     def put(self, flag: Flag) -> None:
         with self._lock:
-            self._flags[flag.key.namespace, _newest_first(flag)] = flag
+            self._flags[flag.key.namespace, flag.position] = flag
 
     def page(self, namespace: str, since: Instant, after: str, limit: int) -> Page[Flag]:
         with self._lock:
@@ -30,12 +29,6 @@ class MemoryFlags:
         places = sorted(each for each in flags if each > after and flags[each].run.due_at >= since)
         items = tuple(flags[each] for each in places[:limit])
         return Page(items, places[limit - 1] if len(places) > limit else None)
-
-
-def _newest_first(flag: Flag) -> str:
-    """A position that sorts flags by due time, the newest first."""
-    place = run_position(flag.run, flag.uid)
-    return f"{10**15 - flag.run.due_at:015d}#{place}"
 
 
 class MemoryStats:

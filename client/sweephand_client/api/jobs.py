@@ -1,7 +1,7 @@
 """The calls about jobs and their runs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Unpack
+from typing import Any, Final, Literal, Unpack
 
 from sweephand_client.api.calls import Calls, label_query, preconditions
 from sweephand_client.http import exact_json
@@ -93,9 +93,9 @@ class Jobs(Calls):
             operations.PATCH_JOB, _job(namespace, name), body=fields, headers=preconditions(if_match)
         )
 
-    def get(self, namespace: str, name: str) -> WholeJobResponse:
-        """A job with its data and its last run."""
-        return self._transport.call(operations.GET_JOB, _job(namespace, name))
+    def get(self, namespace: str, name: str, *, include: Literal["health"] | None = None) -> WholeJobResponse:
+        """A job with its data and its last run, and with its health if you `include` that."""
+        return self._transport.call(operations.GET_JOB, _job(namespace, name), query={"include": include})
 
     def delete(
         self, namespace: str, name: str, *, if_match: str | None = None, reason: str | None = None
@@ -121,8 +121,14 @@ class Jobs(Calls):
         state: JobState | None = None,
         policy: str | None = None,
         labels: Mapping[str, str] | None = None,
+        health: Literal["failing"] | None = None,
+        sort: Literal["name", "failure"] | None = None,
+        include: Literal["health"] | None = None,
     ) -> Iterator[JobResponse]:
         """The jobs in the order of their names, without their data. Reads pages as they are needed.
+
+        With `health`, those whose newest runs fail, the newest failure first, unless you `sort` them by name.
+        With `include`, each shows its health too, which costs a read for each.
 
         With `contains`, the jobs whose names contain that text. With `policy`, those that name that policy,
         also if it was deleted. To find them, or those of a state or with labels, the stack reads all jobs
@@ -134,6 +140,9 @@ class Jobs(Calls):
             "state": state,
             "policy": policy,
             "label": label_query(labels),
+            "health": health,
+            "sort": sort,
+            "include": include,
         }
         return self._items(operations.LIST_JOBS, {"namespace": namespace}, query)
 

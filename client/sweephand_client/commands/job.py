@@ -1,7 +1,7 @@
 """The commands about jobs: `sweephand job …`."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Final, cast
 
 import typer
 
@@ -30,6 +30,8 @@ _MaybeName = Annotated[
 ]
 _Prefix = Annotated[str | None, typer.Option(help="All jobs whose names begin so.")]
 _Label = Annotated[list[str] | None, typer.Option(help="All jobs with this label, as name=value.")]
+#: The runs in the health of a job.
+_HEALTH_RUNS_MAX: Final = 10
 
 
 @command(app, "schedule")
@@ -86,6 +88,10 @@ def list_jobs(
     label: _Label = None,
     state: Annotated[str | None, typer.Option(help="Only jobs that are active, paused or completed.")] = None,
     policy: Annotated[str | None, typer.Option(help="Only jobs that name this flow policy.")] = None,
+    health: Annotated[
+        str | None, typer.Option(help="failing: only jobs whose newest runs fail, newest failure first.")
+    ] = None,
+    sort: Annotated[str | None, typer.Option(help="By name, or failing jobs by failure.")] = None,
     all_namespaces: AllNamespaces = False,
     limit: Annotated[
         int | None, typer.Option(min=1, help="How many to show. By default 1000, and as data all of them.")
@@ -103,14 +109,25 @@ def list_jobs(
             state=cast("JobState | None", state),  # the API checks it
             policy=policy,
             labels=labels,
+            health=cast("Any", health),  # as above
+            sort=cast("Any", sort),
         )
     )
     jobs = limited(session, found, limit, usual=1000)
-    columns = ("NAMESPACE", "NAME", "STATE", "NEXT RUN", "SCHEDULE", "ZONE", "TARGET")
+    failures = () if health is None else ("FAILURES",)
+    columns = ("NAMESPACE", "NAME", "STATE", *failures, "NEXT RUN", "SCHEDULE", "ZONE", "TARGET")
     rows, first = map(_row, jobs), 0 if all_namespaces else 1
     session.output.table(columns[first:], (row[first:] for row in rows), jobs, shortened="TARGET")
     if not jobs:
         session.note_unknown_namespace()
+
+
+def _failures(job: JobResponse) -> tuple[str, ...]:
+    """How many runs in a row failed, as a row shows it; nothing of a job without its health."""
+    if "health" not in job:
+        return ()
+    count = job["health"]["failuresInARow"]
+    return (f"{count}+" if count == _HEALTH_RUNS_MAX else str(count),)
 
 
 @command(app)
@@ -276,6 +293,7 @@ def _row(job: JobResponse) -> tuple[Any, ...]:
         job["namespace"],
         job["name"],
         job["state"],
+        *_failures(job),
         job["nextRun"],
         job.get("schedule", job.get("dueTime", "on demand")),
         job.get("timezone"),

@@ -10,6 +10,21 @@ from typing import Any, Literal, NotRequired, TypedDict
 from sweephand_client.openapi.requests import CatchUpMode, JobState
 
 
+class OutcomeResponse(TypedDict):
+    """The state of a recent run."""
+
+    id: str
+    state: Literal["claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"]
+
+
+class JobHealthResponse(TypedDict):
+    """How a job does, by its newest runs that have a record."""
+
+    failing: bool
+    failuresInARow: int
+    runs: list[OutcomeResponse]
+
+
 class JobResponse(TypedDict):
     """A job as a list shows it: the fields that the caller wrote, and those that Sweephand sets."""
 
@@ -57,6 +72,7 @@ class JobResponse(TypedDict):
     priority: NotRequired[Literal["high", "normal", "low"]]
     labels: NotRequired[dict[str, str]]
     description: NotRequired[str]
+    health: NotRequired[JobHealthResponse]
 
 
 class FailureResponse(TypedDict):

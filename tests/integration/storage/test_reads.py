@@ -6,10 +6,16 @@ import pytest
 from tests.contract.builders import NOON, job, next_revision, run, timer
 from tests.fakes.engines import Dynamo, Stores
 from tests.fakes.wire import capacity_counted, watched
+from tests.fakes.world import World
 
+from sweephand.base.concurrency import one_by_one
 from sweephand.base.instants import HOUR_MS
+from sweephand.jobs.read import Selection, view
 from sweephand.model.job import JobKey
+from sweephand.model.run import Flag
+from sweephand.model.run_id import RunName
 from sweephand.model.timer import Cursor, Heartbeat, Lease
+from sweephand.runs.health import HEALTH_RUNS_MAX, HealthReader
 
 OWNER = "owner00000000001"
 NAMES = [f"job-{number}" for number in range(10)]
@@ -25,7 +31,8 @@ def held(stores: Stores) -> Lease:
 def fill(stores: Stores) -> None:
     for name in ("backup", *NAMES):
         stores.jobs.put(job(name), replacing=None)
-    stores.runs.record(run(NOON - 1))
+    for number in range(1, HEALTH_RUNS_MAX + 1):
+        stores.runs.record(run(NOON - number))
     held(stores)
 
 
@@ -64,6 +71,10 @@ COSTS: dict[str, tuple[Callable[[Stores], object], float]] = {
         1,
     ),
     "a run recorded": (lambda stores: stores.runs.record(run()), 1),
+    "ten newest runs of a job for its health": (
+        lambda stores: stores.runs.page(job().key, None, "", HEALTH_RUNS_MAX, with_batches=False),
+        1,
+    ),
     "a run claimed": (lambda stores: stores.runs.claim(run(attempt=2), NOON), 1),
 }
 
@@ -124,6 +135,29 @@ def test_a_page_of_the_runs_of_a_job_without_batches_makes_one_query(on_moto: Dy
     with watched(on_moto.client, "Query") as answers:
         assert len(runs.page(run().key, None, "", 50, with_batches=False).items) == 50
     assert [answer["Count"] for answer in answers] == [50]
+
+
+def test_the_health_of_a_job_takes_one_query_for_ten_runs_and_failing_jobs_one_for_each_partition_of_flags(
+    on_moto: Dynamo,
+) -> None:
+    stores = on_moto.stores()
+    world = World()
+    for number in range(30):
+        failed = run(NOON + number, state="failed", claimed_until=None)
+        stores.runs.record(failed)
+        stores.flags.put(Flag(failed.key, failed.uid, RunName(failed.due_at, 0)))
+    stores.jobs.put(job(), replacing=None)
+    reader = HealthReader(
+        jobs=stores.jobs, runs=stores.runs, flags=stores.flags, clock=world.clock, concurrently=one_by_one
+    )
+    with watched(on_moto.client, "Query") as queries:
+        ((_, health),) = reader.of([view(job(), NOON)], NOON)
+    assert ([each["Count"] for each in queries], len(health.failures)) == ([10], 10)
+    with watched(on_moto.client, "Query") as queries, watched(on_moto.client, "BatchGetItem") as gets:
+        page = reader.failing(Selection("default"), limit=50, now=NOON)
+    assert [each.view.job.key for each in page.items] == [job().key]
+    assert ([each["Count"] for each in queries][16:], len(queries), len(gets)) == ([10], 17, 1)
+    assert sum(each["Count"] for each in queries[:16]) == 30
 
 
 def test_a_page_of_runs_that_may_be_those_of_batches_asks_each_partition_and_reads_few_others(

@@ -136,6 +136,15 @@ def test_a_batch_is_listed_and_shown(client: Client) -> None:
     assert client.jobs.batch("ns", "job", made["batchId"])["total"] == 3
 
 
+def test_the_health_of_jobs_is_shown_if_a_call_asks_for_it(client: Client) -> None:
+    client.jobs.put("ns", "nightly", JOB)
+    assert "health" not in client.jobs.get("ns", "nightly")
+    health = client.jobs.get("ns", "nightly", include="health")["health"]
+    assert health == {"failing": False, "failuresInARow": 0, "runs": []}
+    assert [each["health"] for each in client.jobs.list("ns", include="health")] == [health]
+    assert list(client.jobs.list("ns", health="failing")) == []
+
+
 def test_an_old_signing_secret_is_ended(client: Client) -> None:
     (first,) = client.signing.secrets("ns")
     newest, old = client.signing.rotate_secrets("ns")

@@ -17,6 +17,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from sweephand import __version__
+from sweephand.model.attempt import Answer
 from sweephand_client.commands import dev
 from sweephand_client.commands.main import app
 from sweephand_client.tasks.placing import rfc3339
@@ -56,6 +57,28 @@ def test_jobs_are_listed_by_their_policy(sweephand: CommandLine) -> None:
     found = sweephand.ok("job", "list", "--policy", "mail", "--json").json
     assert [each["name"] for each in found] == ["mails"]
     assert "/policy: Give 1 to 128 of" in sweephand.run("job", "list", "--policy", "a b").err
+
+
+def test_jobs_that_fail_are_listed_with_their_failures_in_a_row(sweephand: CommandLine) -> None:
+    world = sweephand.server.api.world
+    world.consumers.answering = lambda attempt: Answer(succeeded=attempt.trigger.key.name == "good", code=500)
+    for name, every in (("bad", "10s"), ("good", "10s"), ("worse", "5s")):
+        once = ("--field", 'retry={"maxAttempts": 1}')
+        sweephand.ok("job", "schedule", name, "-s", f"@every {every}", "--url", URL, *once)
+    world.run_until(world.clock.time + 51_000)
+    _, *rows = sweephand.ok("job", "list", "--health", "failing").out.splitlines()
+    assert sorted(tuple(row.split()[:3]) for row in rows) == [
+        ("bad", "active", "5"),
+        ("worse", "active", "10+"),
+    ]
+    by_name = sweephand.ok("job", "list", "--health", "failing", "--sort", "name", "--json").json
+    assert [(each["name"], each["health"]["failuresInARow"]) for each in by_name] == [
+        ("bad", 5),
+        ("worse", 10),
+    ]
+    assert "FAILURES" not in sweephand.ok("job", "list").out
+    refused = sweephand.run("job", "list", "--sort", "failure").err
+    assert "/sort: Only failing jobs have a newest failure. Add health=failing." in refused
 
 
 def test_a_job_is_scheduled_shown_listed_and_deleted(sweephand: CommandLine) -> None:

@@ -9,7 +9,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PermitName
-from sweephand.model.run_id import Demand, RunName
+from sweephand.model.run_id import Demand, RunName, run_position
 from sweephand.model.trace import Context, Origin, context_of
 from sweephand.model.trigger import BatchPlace, Failure, Redrive, Trigger, TriggerMessage
 
@@ -235,6 +235,19 @@ def is_over(message: TriggerMessage, run: Run | None) -> bool:
     return run.state != "failed" or run.attempts >= message.attempt or not message.begins_redrive
 
 
+#: Instants have at most 15 digits. The position of a flag begins with what is left up to the highest number
+#: of 15 digits. So the newest due times come first.
+_HIGHEST: Final = 999_999_999_999_999
+
+#: Sorts after everything that can follow a due time in a position.
+_AFTER_ALL: Final = "\x7f"
+
+
+def last_flag_at(due_at: Instant) -> str:
+    """A position behind every flag of that due time, and before those of earlier ones."""
+    return f"{_HIGHEST - due_at:015d}{_AFTER_ALL}"
+
+
 class Flag(NamedTuple):
     """One flag: the job and the name of a run, and until when the flag is kept (None: for ever).
 
@@ -246,6 +259,15 @@ class Flag(NamedTuple):
     uid: str
     run: RunName
     expires_at: Instant | None = None
+
+    @property
+    def position(self) -> str:
+        """The position of the flag among those of its namespace, newest due time first, sortable as text.
+
+        A job's uid is part of it, so runs of two jobs never share one.
+        """
+        _, _, place = run_position(self.run, self.uid).partition("#")
+        return f"{_HIGHEST - self.run.due_at:015d}#{place}"
 
 
 class Guard(NamedTuple):

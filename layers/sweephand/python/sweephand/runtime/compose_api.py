@@ -34,6 +34,7 @@ from sweephand.runs.delivery_stats import StatsReader
 from sweephand.runs.explain.explainer import Explainer, ExplainStores
 from sweephand.runs.flagged import FlaggedRuns
 from sweephand.runs.flagged_list import FlaggedList
+from sweephand.runs.health import HealthReader
 from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
@@ -147,6 +148,9 @@ def compose_api(
         forecaster=Forecaster(jobs=jobs, clock=clock),
         runs=stores.runs,
         flagged=FlaggedList(flags=stores.flags, runs=stores.runs, jobs=jobs),
+        health=HealthReader(
+            jobs=jobs, runs=stores.runs, flags=stores.flags, clock=clock, concurrently=concurrently
+        ),
         explainer=Explainer(
             ExplainStores(
                 jobs=jobs,

@@ -23,6 +23,7 @@ from sweephand.model.run import (
     WriteCondition,
     claim_condition,
     is_same_write,
+    last_flag_at,
     move_condition,
     record_condition,
     release_condition,
@@ -266,14 +267,6 @@ def _run(raw: RawItem) -> Run:
 #: consumer that is down can fail as many runs in a second as Sweephand delivers.
 FLAG_PARTITIONS: Final = 16
 
-#: Instants have at most 15 digits. A sort key begins with what is left up to the highest number of 15 digits.
-#: So a query reads the newest due times first.
-_HIGHEST: Final = 999_999_999_999_999
-
-#: Sorts after everything that can follow a due time in a sort key.
-_AFTER_ALL: Final = "\x7f"
-
-
 #: A flag as stored. Its key holds the namespace, and `expires_at` its end in seconds.
 _FLAG: Final = Layout(
     Flag,
@@ -299,15 +292,15 @@ class DynamoFlags:
 
     def put(self, flag: Flag) -> None:
         """Write a flag: 1 WRU."""
-        position = _position(flag)
+        position = flag.position
         partition = _flag_partition(flag.key.namespace, crc32(position.encode()) % FLAG_PARTITIONS)
         item = StoredItem(partition, position, _FLAG, flag, expires_at=expiry(flag.expires_at))
         self._table.put(item)
 
     def page(self, namespace: str, since: Instant, after: str, limit: int) -> Page[Flag]:
         """Up to `limit` flags, newest due time first, merged from 16 partitions."""
-        # Nothing is due before 1970. What is left up to the highest number would have 16 digits there.
-        high = f"{_HIGHEST - max(since, 0):015d}{_AFTER_ALL}"
+        # Nothing is due before 1970. The number in a position would have 16 digits there.
+        high = last_flag_at(max(since, 0))
         listings = [
             Listing(partial(self._query, _flag_partition(namespace, partition), high))
             for partition in range(FLAG_PARTITIONS)
@@ -327,12 +320,6 @@ class DynamoFlags:
 
 def _flag_partition(namespace: str, partition: int) -> str:
     return f"flags#{namespace}#{partition}"
-
-
-def _position(flag: Flag) -> str:
-    """The sort key of a flag. A job's uid is part of it, so runs of two jobs never share one."""
-    _, _, place = run_position(flag.run, flag.uid).partition("#")
-    return f"{_HIGHEST - flag.run.due_at:015d}#{place}"
 
 
 def _flag(raw: RawItem) -> Flag:

@@ -47,6 +47,7 @@ from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.delivery_stats import StatsReader
 from sweephand.runs.explain.explainer import Explainer
 from sweephand.runs.flagged_list import FlaggedList
+from sweephand.runs.health import HealthReader
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
 from sweephand.targets.reach import Reach
@@ -70,6 +71,7 @@ class Services:
     forecaster: Forecaster
     runs: RunStore
     flagged: FlaggedList
+    health: HealthReader
     explainer: Explainer
     stats: StatsReader
     batches: BatchReader

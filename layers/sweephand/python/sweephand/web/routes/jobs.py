@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,8 @@ from sweephand.jobs.read import JobState, Selection, view
 from sweephand.jobs.write import Patch
 from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.model.job import Job
+from sweephand.model.page import Page
+from sweephand.runs.health import JobHealth
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
     Accepts,
@@ -50,9 +52,21 @@ from sweephand.web.schemas.responses import (
     JobPage,
     JobResponse,
     WholeJobResponse,
+    health_response,
     job_response,
     whole_job_response,
 )
+
+Include = Annotated[
+    Literal["health"] | None,
+    Field(description="`health`: show the newest outcomes of each job. One more read for each job."),
+]
+
+
+class JobQuery(QueryParameters):
+    """Says what to show of a job."""
+
+    include: Include = None
 
 
 class JobsQuery(QueryParameters):
@@ -69,6 +83,14 @@ class JobsQuery(QueryParameters):
         description="Only jobs that name this flow policy, also if the policy was deleted. A page may be "
         "short or empty.",
     )
+    health: Literal["failing"] | None = Field(
+        None,
+        description="Only jobs whose newest runs fail, each with its health. A page may be short or empty.",
+    )
+    sort: Literal["name", "failure"] | None = Field(
+        None, description="By name, or failing jobs by their newest failure, newest first, as is the default."
+    )
+    include: Include = None
     limit: Limit = PAGE_ITEMS_DEFAULT
     cursor: Annotated[Cursor, position("jobs")] = ""
 
@@ -172,13 +194,18 @@ def put_job(services: Services, request: Request[WriteQuery, Definition]) -> Rep
     path=JOB_PATH,
     tag="Jobs",
     access="read",
+    query=JobQuery,
     returns={200: Returns("The job, its data and its last run", WholeJobResponse, HEADERS.etag)},
     problems=(404,),
 )
-def get_job(services: Services, request: Request[NoQuery, None]) -> Reply:
+def get_job(services: Services, request: Request[JobQuery, None]) -> Reply:
     """Show a job."""
     found = services.reader.get(request.key, request.requested_at)
-    return Reply(200, whole_job_response(found, request.caller), {"etag": etag(found.job.rev)})
+    response = whole_job_response(found, request.caller)
+    if request.query.include == "health":
+        ((_, health),) = services.health.of([found], request.requested_at)
+        response["health"] = health_response(health)
+    return Reply(200, response, {"etag": etag(found.job.rev)})
 
 
 @partial(
@@ -223,7 +250,8 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
 
     The list shows jobs without their data. A filtered page can be short or empty. Call again with the
     nextCursor of the answer, until an answer has none. With `contains`, `state`, `label` or `policy` a call
-    looks at up to {listExaminedMax} jobs.
+    looks at up to {listExaminedMax} jobs. With `health` it looks at up to {bulkExaminedMax} runs that failed
+    or were skipped, or by name at the jobs of one page.
     """
     query = request.query
     selection = Selection(
@@ -235,8 +263,17 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
         policy=query.policy,
         after=query.cursor,
     )
-    page = services.reader.page(selection, limit=query.limit, now=request.requested_at)
-    return Reply(200, cursor.page_of("jobs", page, lambda each: job_response(each, request.caller)))
+    by_failure = query.health is not None and query.sort != "name"
+    _check_sort(query, by_failure=by_failure)
+    now = request.requested_at
+    if by_failure:
+        return _health_reply(services.health.failing(selection, limit=query.limit, now=now), request)
+    page = services.reader.page(selection, limit=query.limit, now=now)
+    if query.health is None and query.include is None:
+        return Reply(200, cursor.page_of("jobs", page, lambda each: job_response(each, request.caller)))
+    found = services.health.of(page.items, now)
+    wanted = tuple(each for each in found if query.health is None or each.health.failures)
+    return _health_reply(Page(wanted, page.next), request)
 
 
 @partial(
@@ -277,6 +314,23 @@ def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
         traceparent=request.traceparent,
     )
     return job_reply(request, written.job)
+
+
+def _check_sort(query: JobsQuery, *, by_failure: bool) -> None:
+    if query.sort == "failure" and not by_failure:
+        raise InvalidError(
+            [Violation("/sort", "Only failing jobs have a newest failure. Add health=failing.")]
+        )
+    # Positions by failure are those of flags. No name of a job has their separator.
+    if query.cursor and ("#" in query.cursor) != by_failure:
+        raise InvalidError([Violation("/cursor", cursor.INVALID)])
+
+
+def _health_reply(page: Page[JobHealth], request: Request[JobsQuery, None]) -> Reply:
+    def shown(each: JobHealth) -> JobResponse:
+        return {**job_response(each.view, request.caller), "health": health_response(each.health)}
+
+    return Reply(200, cursor.page_of("jobs", page, shown))
 
 
 def job_reply(request: Request[Any, Any], job: Job, status: int = 200) -> Reply:

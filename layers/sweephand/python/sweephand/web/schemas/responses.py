@@ -15,6 +15,7 @@ from sweephand.model.definition import TARGET_FIELDS, CatchUpMode, OverlapMode
 from sweephand.model.job import PauseEnd
 from sweephand.model.policy_names import Priority
 from sweephand.model.run import Run, State
+from sweephand.runs.health import HEALTH_RUNS_MAX, Health
 from sweephand.runs.pending import Pending, PendingState
 from sweephand.targets.registry import with_hidden_values
 from sweephand.web.http import json_text
@@ -166,6 +167,30 @@ def _as_written(name: str) -> FieldInfo:
     return shown
 
 
+class OutcomeResponse(TypedDict):
+    """The state of a recent run."""
+
+    id: Annotated[str, about("The run's name within its job.")]
+    state: Annotated[State, about("The state of the run.")]
+
+
+class JobHealthResponse(TypedDict):
+    """How a job does, by its newest runs that have a record."""
+
+    failing: Annotated[bool, about("Whether `failuresInARow` is over 0.")]
+    failuresInARow: Annotated[
+        int,
+        about(
+            "How many of `runs` are newer than the newest success, and failed or are being retried. If all "
+            "ten are, there may be more before them."
+        ),
+    ]
+    runs: Annotated[
+        list[OutcomeResponse],
+        about(f"The runs of the newest due times, newest first: up to {HEALTH_RUNS_MAX}."),
+    ]
+
+
 class JobResponse(TypedDict):
     """A job as a list shows it: the fields that the caller wrote, and those that Sweephand sets."""
 
@@ -232,6 +257,7 @@ class JobResponse(TypedDict):
     priority: NotRequired[Annotated[Priority, _as_written("priority")]]
     labels: NotRequired[Annotated[dict[str, str], _as_written("labels")]]
     description: NotRequired[Annotated[str, _as_written("description")]]
+    health: NotRequired[Annotated[JobHealthResponse, about("How the job does, if the call asks for it.")]]
 
 
 class WholeJobResponse(JobResponse):
@@ -290,6 +316,15 @@ def job_response(view: View, caller: Caller) -> JobResponse:
     }
     resource: JobResponse = shown
     return resource
+
+
+def health_response(health: Health) -> JobHealthResponse:
+    """The health of a job as responses show it."""
+    return {
+        "failing": bool(health.failures),
+        "failuresInARow": len(health.failures),
+        "runs": [{"id": each.run_id, "state": each.state} for each in health.runs],
+    }
 
 
 def _pause_end(end: PauseEnd | None) -> dict[str, str]:
