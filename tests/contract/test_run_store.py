@@ -9,6 +9,7 @@ from tests.fakes.engines import Stores
 
 from sweephand.base.instants import MINUTE_MS
 from sweephand.model.definition import Payload
+from sweephand.model.failed_attempt import FailedAttempt
 from sweephand.model.job import JobKey
 from sweephand.model.run import Flag, Run, trigger_of
 from sweephand.model.run_id import Demand, RunName
@@ -80,7 +81,17 @@ ORIGIN = Origin(f"00-{'a' * 32}-{'b' * 16}-00")
 DEMAND = Demand("chained", "a" * 32, 3, ORIGIN)
 ASKED_FOR = succeeded(run(demand=DEMAND, payload=Payload.of('{"n": 1.10}'), origin=ORIGIN))
 KEPT_ELSEWHERE = succeeded(run(payload=Payload("0" * 64, 5_000, None, "ref", kept_until=1_795_262_400_000)))
-COMPLETED = succeeded(run(result='{"n":1.10}', last_failure=Failure(1, "\ud800 no", 503, is_final=True)))
+COMPLETED = succeeded(
+    run(
+        result='{"n":1.10}',
+        last_failure=Failure(1, "\ud800 no", 503, is_final=True),
+        attempt_at=NOON + 9,
+        failed_attempts=(
+            FailedAttempt(1, NOON, 0, 503, "\ud800 no"),
+            FailedAttempt(2, NOON + 5, 3, None, "silent"),
+        ),
+    )
+)
 
 OF_A_BATCH = succeeded(run(index=17, batch=BatchPlace(1_000, 60_000, 1_020)))
 

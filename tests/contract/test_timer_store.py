@@ -16,6 +16,7 @@ from tests.fakes.engines import Stores
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 from sweephand.model.definition import CatchUpPolicy, Payload
+from sweephand.model.failed_attempt import FailedAttempt
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
 from sweephand.model.timer import Cursor, StoredTimer, Timer, TimerPack, UnreadTimer, bucket_of
@@ -75,6 +76,7 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         retry_timer(attempt=100),
         retry_timer(had_token=True),
         retry_timer(last_failure=Failure(1, "Response 503.", 503)),
+        retry_timer(failed_attempts=(FailedAttempt(1, NOON, 7, 503, "busy"), FailedAttempt(2, NOON, 7))),
         retry_timer(attempt=11, redrive=Redrive(11, NOON - 900)),
         retry_timer(attempt=12, redrive=Redrive(11, None)),
         deadline_timer(),

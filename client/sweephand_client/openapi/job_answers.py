@@ -83,6 +83,16 @@ class FailureResponse(TypedDict):
     responseCode: int | None
 
 
+class AttemptResponse(TypedDict):
+    """An attempt of a run."""
+
+    attempt: int
+    startedAt: str
+    durationMs: int | None
+    responseCode: int | None
+    answer: str | None
+
+
 class RunResponse(TypedDict):
     """The record of delivering one trigger."""
 
@@ -115,6 +125,7 @@ class RunResponse(TypedDict):
     skippedFor: NotRequired[str]
     policy: NotRequired[str]
     lastFailure: NotRequired[FailureResponse]
+    attemptHistory: NotRequired[list[AttemptResponse]]
     result: NotRequired[Any]
     count: NotRequired[int]
     lastDueAt: NotRequired[str]

@@ -10,6 +10,7 @@ from tests.fakes.messages import KEY, MESSAGE, NOON, SPAN
 from sweephand.base.errors import PoisonError
 from sweephand.model.calendar import CalendarMessage
 from sweephand.model.definition import Payload
+from sweephand.model.failed_attempt import FailedAttempt
 from sweephand.model.gate_message import _LAYOUT, GateMessage, decode_gate_message, encode_gate_message
 from sweephand.model.orders import ResumeMessage
 from sweephand.model.policy_names import PermitName
@@ -66,6 +67,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         last_failure=Failure(1, "\ud800 no", 503, is_final=True),
         passage=Passage("stack", NOON, 60, 2),
         held_ms=5,
+        failed_attempts=(FailedAttempt(1, NOON, 7, 503, "\ud800 no"),),
         lane="policy",
     ),
     DeadlineMessage(TRIGGER, 2, "o" * 16, 3, NOON, 1, PermitName("mailer", 4, "id", "host:"), "low"),

@@ -10,6 +10,7 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, UNKNOWN_GRACE_MS
 from sweephand.model.attempt import Answer
+from sweephand.model.failed_attempt import FailedAttempt
 from sweephand.model.timer import RetryTimer
 from sweephand.model.trigger import Failure, TriggerMessage
 from sweephand.model.wire import decode
@@ -41,7 +42,11 @@ def test_a_failure_is_recorded_and_tried_again_after_its_delay_as_the_next_attem
     assert at == 13_000
     failure = Failure(1, "Response 503.", 503)
     assert following == message._replace(
-        attempt=2, not_before=NOON + 13_750, first_attempt_at=NOON + 10_000, last_failure=failure
+        attempt=2,
+        not_before=NOON + 13_750,
+        first_attempt_at=NOON + 10_000,
+        last_failure=failure,
+        failed_attempts=(FailedAttempt(1, NOON + 10_000, 0, 503, "busy"),),
     )
     world.run_until(NOON + 20_000, ticking=False)
     run = run_of(world)

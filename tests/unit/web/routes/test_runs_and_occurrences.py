@@ -51,7 +51,41 @@ def test_a_run_is_shown_under_its_id_and_as_the_last_run_of_its_job() -> None:
     client = client_with_runs()
     run = client.send("GET", f"{RUNS}/{NOON + 30_000}-0")
     assert run.status == 200
-    assert client.get().json["lastRun"] == run.json
+    shown = client.get().json["lastRun"]
+    assert shown | {"attemptHistory": run.json["attemptHistory"]} == run.json
+
+
+def test_a_run_shows_when_each_attempt_was_made_how_long_it_took_and_its_answer(client: Client) -> None:
+    def answer(attempt: Any) -> Answer:
+        client.world.clock.time += 250
+        done = attempt.number == 2
+        return Answer(succeeded=done, code=204 if done else 503, text="" if done else "busy")
+
+    client.world.consumers.answering = answer
+    client.put(job={"dueTime": "10s", "target": TARGET, "retry": {"initialDelay": "10s"}})
+    client.world.run_until(NOON + 11_000)
+    failed = {
+        "attempt": 1,
+        "startedAt": "2026-11-21T12:00:10.000Z",
+        "durationMs": 250,
+        "responseCode": 503,
+        "answer": "busy",
+    }
+    run = f"{RUNS}/{NOON + 10_000}-0"
+    retrying = client.send("GET", run).json
+    assert (retrying["state"], retrying["attemptHistory"]) == ("retrying", [failed])
+    client.world.run_until(NOON + 60_000)
+    first, second = client.send("GET", run).json["attemptHistory"]
+    assert first == failed
+    assert second["startedAt"] == retrying["nextAttemptAt"]
+    assert {**second, "startedAt": None} == {
+        "attempt": 2,
+        "startedAt": None,
+        "durationMs": 250,
+        "responseCode": 204,
+        "answer": None,
+    }
+    assert all("attemptHistory" not in each for each in client.send("GET", RUNS).json["items"])
 
 
 def test_a_job_does_not_show_a_run_of_an_earlier_job_of_its_name_as_its_last() -> None:
@@ -173,7 +207,7 @@ def test_the_misfires_skipped_after_an_outage_are_one_run_with_their_count(clien
     (run,) = client.send("GET", f"{RUNS}?state=skipped").json["items"]
     assert (run["state"], run["reason"], run["attempts"]) == ("skipped", "misfire", 0)
     assert (run["dueAt"][11:19], run["lastDueAt"][11:19], run["count"]) == ("12:10:00", "13:20:00", 8)
-    assert client.send("GET", f"{RUNS}/{run['id']}").json == run
+    assert client.send("GET", f"{RUNS}/{run['id']}").json == {**run, "attemptHistory": []}
 
 
 def test_a_job_shows_catch_up_as_it_was_written_and_an_equal_rule_changes_nothing(client: Client) -> None:
@@ -214,7 +248,7 @@ def test_the_list_shows_the_failed_runs_of_all_jobs_with_the_names_of_the_jobs(t
     assert sorted(each["job"] for each in items) == ["a", "b"]
     for each in items:
         shown = troubled.send("GET", f"/v1/namespaces/ns/jobs/{each['job']}/runs/{each['id']}").json
-        assert each == {"job": each["job"], **shown}
+        assert {**each, "attemptHistory": shown["attemptHistory"]} == {"job": each["job"], **shown}
         assert (each["state"], each["responseCode"], each["answer"]) == ("failed", 500, "no")
 
 

@@ -147,6 +147,10 @@ SECRET_LENGTH_MAX: Final = 4_096
 CHAIN_LENGTH_MAX: Final = 100
 #: Redrives of a run of which its record keeps how each earlier round ended.
 REDRIVES_KEPT: Final = 10
+#: The attempts that failed of which a run keeps when each was made, and the characters kept of each answer.
+#: They travel with the trigger, and an item of 1 KB costs one write unit.
+ATTEMPTS_KEPT: Final = 10
+ATTEMPT_TEXT_MAX: Final = 64
 #: Triggers of one backfill. Each trigger is a message and a delivery.
 BACKFILL_TRIGGERS_MAX: Final = 100_000
 #: Keys that one list for an admin of a namespace examines. All keys of a stack lie in one partition, which

@@ -7,6 +7,7 @@ from typing import Final, Literal, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.model.definition import Payload
+from sweephand.model.failed_attempt import FailedAttempt
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PermitName
 from sweephand.model.run_id import Demand, RunName, run_position
@@ -108,6 +109,8 @@ class Run:
     a run that is not asynchronous. A run that was skipped because another run of the job was not over names
     that run in `skipped_for`. `origin` is the trace context from which those of its attempts are made.
     Windows have held retries of its round for `held_ms`. One holds the next attempt until `held_until`.
+    `attempt_at` is when its latest attempt began, unless that is the first one. `failed_attempts` are the
+    last ones that failed, oldest first.
     """
 
     key: JobKey
@@ -149,6 +152,8 @@ class Run:
     origin: Origin | None = None
     held_ms: int = 0
     held_until: Instant | None = None
+    attempt_at: Instant | None = None
+    failed_attempts: tuple[FailedAttempt, ...] = ()
 
     @property
     def run_id(self) -> str:
@@ -164,6 +169,11 @@ class Run:
     def context(self) -> Context:
         """The trace context that its latest attempt sent."""
         return context_of(self.origin, self.trigger_id, self.attempts)
+
+    @property
+    def attempt_began_at(self) -> Instant | None:
+        """When its latest attempt began."""
+        return self.started_at if self.attempts == 1 else self.attempt_at
 
     @property
     def is_over(self) -> bool:
@@ -223,6 +233,7 @@ def latest_attempt_of(run: Run) -> TriggerMessage:
         payload=run.payload,
         last_failure=run.last_failure,
         held_ms=run.held_ms,
+        failed_attempts=run.failed_attempts,
     )
 
 

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 from sweephand.base.instants import Instant
 from sweephand.model.calendar import CalendarMessage
 from sweephand.model.definition import Definition, Payload
+from sweephand.model.failed_attempt import FailedAttempt
 from sweephand.model.job import JobKey
 from sweephand.model.orders import ResumeMessage
 from sweephand.model.policy_names import LANE_DEFAULT, Lane, PermitName, PolicyKey, Priority
@@ -121,12 +122,10 @@ class TriggerMessage(NamedTuple):
     `crashes` counts how often a function that handled it ended without an answer; the queue restarts its own
     count with each copy. A trigger that was given up and redriven has a `redrive`. Its attempts continue
     their numbers, and the policy counts from the redrive. `payload` replaces the job's data.
-
-    A message that `is_owed` was judged to be owed when it was due, and has waited since. It may have waited
-    for longer than its job keeps the revision. If it `had_token`, an earlier attempt gave its consumer a run
-    token. A queue may have taken that attempt, and the consumer may have reported its failure since.
-    `last_failure` is the latest failed attempt; None before the first failure. `passage` is None for a
-    trigger that has not come to a valve. `lane` is that of its job. Windows held its retries for `held_ms`.
+    A message that `is_owed` was judged to be owed when it was due, and has waited since. Its job may not keep
+    the revision any more. If it `had_token`, an earlier attempt gave its consumer a run token, who may have
+    reported its failure since. `last_failure` is the latest failed attempt, or None, and `failed_attempts`
+    the last ones, oldest first. `passage` is None before a valve. Windows held its retries for `held_ms`.
     """
 
     trigger: Trigger
@@ -143,6 +142,7 @@ class TriggerMessage(NamedTuple):
     passage: Passage | None = None
     lane: Lane = LANE_DEFAULT
     held_ms: int = 0
+    failed_attempts: tuple[FailedAttempt, ...] = ()
 
     @property
     def attempt_of_round(self) -> int:

@@ -31,6 +31,7 @@ from sweephand.model.wire_parts import (
     BATCH_END,
     BATCH_PLACE,
     DEMAND,
+    FAILED_ATTEMPTS,
     FAILURE,
     KEY,
     LANE,
@@ -194,6 +195,7 @@ _TRIGGER_MESSAGE: Final = Layout(
     Field("passage", "valve", PASSAGE.form, None),
     Field("lane", "lane", LANE, LANE_DEFAULT),
     Field("held_ms", "held", WHOLE, 0),
+    Field("failed_attempts", "tries", FAILED_ATTEMPTS, ()),
 )
 
 _DEADLINE_MESSAGE: Final = Layout(

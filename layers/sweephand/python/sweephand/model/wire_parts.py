@@ -24,17 +24,26 @@ from sweephand.base.layouts import (
     text_of,
 )
 from sweephand.base.limits import (
+    ATTEMPT_TEXT_MAX,
     DATA_INLINE_BYTES_MAX,
     GATE_KEY_LENGTH_MAX,
     REDRIVES_KEPT,
     RESULT_BYTES_MAX,
 )
 from sweephand.model.definition import CatchUpMode, CatchUpPolicy, Payload
+from sweephand.model.failed_attempt import FailedAttempt
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import LANES, PermitName
 from sweephand.model.run_id import BatchEnd, Counts, Demand, DemandKind
 from sweephand.model.trace import Origin, read_traceparent
-from sweephand.model.trigger import BatchPlace, Failure, Passage, PassageLevel, Redrive, Trigger
+from sweephand.model.trigger import (
+    BatchPlace,
+    Failure,
+    Passage,
+    PassageLevel,
+    Redrive,
+    Trigger,
+)
 from sweephand.model.watch import Alert
 from sweephand.schedules import Occurrence, Series
 
@@ -66,6 +75,16 @@ FAILURE: Final = Layout(
     Field("response_code", "c", WHOLE, None),
     Field("is_final", "f", TRUTH, default=False),
 )
+
+#: The last attempts of a trigger that failed. Values that all of them share are stored once.
+FAILED_ATTEMPTS: Final = Layout(
+    FailedAttempt,
+    Field("attempt", "n", WHOLE),
+    Field("began_at", "b", WHOLE),
+    Field("took_ms", "ms", WHOLE),
+    Field("response_code", "c", WHOLE, None),
+    Field("text", "t", text_of(ATTEMPT_TEXT_MAX), ""),
+).columns
 
 #: The numbers of the attempts that ended earlier rounds.
 ROUND_ENDS: Final = list_of(WHOLE, 1, REDRIVES_KEPT)

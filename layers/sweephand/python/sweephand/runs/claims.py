@@ -55,6 +55,7 @@ class Claims:
             last_failure=message.last_failure,
             batch=trigger.batch,
             held_ms=message.held_ms,
+            failed_attempts=message.failed_attempts,
             origin=origin if trigger.demand is None else trigger.demand.origin,
         )
 
@@ -170,7 +171,7 @@ def _is_abandoned(stored: Run, run: Run, now: Instant) -> bool:
 
 
 def started(run: Run, message: TriggerMessage, now: Instant, **outcome: Any) -> Run:
-    """The run with the start of its first attempt, which is `now` if this is the first attempt.
+    """The run with the start of its first attempt, and of this one, which is `now`.
 
     It also sets the fields in `outcome`. One call sets them all, because copying a run with many fields takes
     time. A backfilled or chained trigger is late by nature, so its run has no lateness: its due time was
@@ -183,5 +184,6 @@ def started(run: Run, message: TriggerMessage, now: Instant, **outcome: Any) -> 
         started_at=started_at,
         lateness_ms=None if is_late_by_nature else started_at - trigger.at,
         round_at=(message.first_attempt_at or now) if run.is_redriven else None,
+        attempt_at=None if run.attempts == 1 else now,
         **outcome,
     )

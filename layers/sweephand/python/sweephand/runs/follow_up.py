@@ -6,12 +6,15 @@ from dataclasses import replace
 from typing import Final
 
 from sweephand.base.errors import NotFoundError, PreconditionError, StoreError
+from sweephand.base.instants import Instant
+from sweephand.base.limits import ATTEMPT_TEXT_MAX, ATTEMPTS_KEPT
 from sweephand.base.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
 from sweephand.jobs.expiry import JobExpiry, is_last
 from sweephand.jobs.pause import Pauser
 from sweephand.model.attempt import Answer
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.change import SWEEPHAND
+from sweephand.model.failed_attempt import FailedAttempt
 from sweephand.model.job import Job
 from sweephand.model.policy_names import Lane
 from sweephand.model.run import Run, trigger_of
@@ -145,7 +148,9 @@ class FollowUp:
         """
         reason = f"{failure_text(answer)}." if answer.error is None else answer.error
         failure = Failure(run.attempts, reason, answer.code, answer.is_final)
-        run = replace(run, ended_at=run.ended_at or self._clock.now(), last_failure=failure)
+        ended_at = run.ended_at or self._clock.now()
+        attempts = _with_failed(run, answer, reason, ended_at)
+        run = replace(run, ended_at=ended_at, last_failure=failure, failed_attempts=attempts)
         over = replace(run, state="failed", heartbeat_by=None, run_until=None)
         if job is None:
             return replace(over, reason="The attempt failed, and the job was deleted in the meantime.")
@@ -180,6 +185,7 @@ class FollowUp:
             is_owed=False,
             had_token=message.had_token or run.token is not None,
             last_failure=failure,
+            failed_attempts=attempts,
         )
         self._retention.keep_job(job, at + job.definition.run_time_max_ms - job.definition.retry.age_max_ms)
         self._requeue.send_at(following, job.shard)
@@ -251,6 +257,19 @@ class FollowUp:
             answer=answer.text,
         )
         self._queue.bury([(dead_letter, job.definition.dead_letter_queue)])
+
+
+def _with_failed(run: Run, answer: Answer, reason: str, ended_at: Instant) -> tuple[FailedAttempt, ...]:
+    """The last attempts of a run that failed, with its latest one.
+
+    That one is among them already if a function that recorded it crashed before it sent what follows.
+    """
+    earlier, began_at = run.failed_attempts, run.attempt_began_at
+    if began_at is None or (earlier and earlier[-1].attempt == run.attempts):
+        return earlier
+    text = (answer.text or reason)[:ATTEMPT_TEXT_MAX]
+    failed = FailedAttempt(run.attempts, began_at, max(0, ended_at - began_at), answer.code, text)
+    return (*earlier, failed)[-ATTEMPTS_KEPT:]
 
 
 def deadline_of(run: Run, shard: int, lane: Lane) -> DeadlineMessage:

@@ -149,6 +149,7 @@ def _first_attempt_of_round(run: Run, now: Instant, lane: Lane) -> TriggerMessag
         payload=run.payload,
         last_failure=run.last_failure,
         lane=lane,
+        failed_attempts=run.failed_attempts,
     )
 
 

@@ -33,6 +33,7 @@ from sweephand.model.trigger import Trigger
 from sweephand.model.wire_parts import (
     BATCH_PLACE,
     DEMAND,
+    FAILED_ATTEMPTS,
     FAILURE,
     ORIGIN,
     PAYLOAD,
@@ -89,6 +90,8 @@ _RUN: Final = Layout(
     Field("origin", "origin", ORIGIN.form, None),
     Field("held_ms", "held", WHOLE, 0),
     Field("held_until", "held_until", WHOLE, None),
+    Field("attempt_at", "attempt_at", WHOLE, None),
+    Field("failed_attempts", "tries", FAILED_ATTEMPTS, ()),
 )
 
 #: The fields by their names in code.

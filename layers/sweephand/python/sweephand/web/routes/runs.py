@@ -36,6 +36,7 @@ from sweephand.web.schemas.responses import (
     namespace_run_response,
     pending_run_response,
     run_response,
+    whole_run_response,
 )
 
 
@@ -141,7 +142,7 @@ def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     named = parse_run_name(run_id)
     run = services.runs.get(request.key, run_id) if named else None
     if run is not None:
-        return Reply(200, run_response(run))
+        return Reply(200, whole_run_response(run))
     coming = find_pending(services, request, named) if named else None
     if coming is None or coming.run_id != run_id:
         raise NotFoundError(f"The job {request.key.name} has no record of a run {run_id}.")

@@ -6,7 +6,8 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.instants import rfc3339
+from sweephand.base.instants import Instant, rfc3339
+from sweephand.base.limits import ATTEMPT_TEXT_MAX, ATTEMPTS_KEPT
 from sweephand.jobs.fields.registry import FIELDS
 from sweephand.jobs.policy_check import PolicyBlock
 from sweephand.jobs.read import JobState, View
@@ -28,6 +29,21 @@ class FailureResponse(TypedDict):
     attempt: Annotated[int, about("The number of the attempt.")]
     reason: Annotated[str, about("The consumer's own reason, or a sentence that says what went wrong.")]
     responseCode: Annotated[int | None, about("The HTTP status. Null if there was no response.")]
+
+
+class AttemptResponse(TypedDict):
+    """An attempt of a run."""
+
+    attempt: Annotated[int, about("The number of the attempt.")]
+    startedAt: Annotated[Time, about("When it began.")]
+    durationMs: Annotated[
+        int | None, about("Milliseconds from then to its result. Null while it is under way.")
+    ]
+    responseCode: Annotated[int | None, about("The HTTP status. Null if there was no response.")]
+    answer: Annotated[
+        str | None,
+        about(f"The first {ATTEMPT_TEXT_MAX} characters of its response, or else of why it failed."),
+    ]
 
 
 class RunResponse(TypedDict):
@@ -75,6 +91,15 @@ class RunResponse(TypedDict):
     lastFailure: NotRequired[
         Annotated[
             FailureResponse, about("The latest attempt that failed. It stays if a later attempt succeeds.")
+        ]
+    ]
+    attemptHistory: NotRequired[
+        Annotated[
+            list[AttemptResponse],
+            about(
+                f"The last {ATTEMPTS_KEPT} attempts that failed, oldest first, and the latest one if it has "
+                "not failed. Only the answer about one run has this field."
+            ),
         ]
     ]
     result: NotRequired[Annotated[Any, about("The JSON with which the consumer completed the run.")]]
@@ -126,6 +151,35 @@ def run_response(run: Run) -> RunResponse:
     if link is not None:
         response["traceOrigin"] = link
     return response
+
+
+def whole_run_response(run: Run) -> RunResponse:
+    """A run that was read alone, with its attempts."""
+    attempts = [*(_attempt(*each) for each in run.failed_attempts), *_other_attempt(run)]
+    return {**run_response(run), "attemptHistory": attempts}
+
+
+def _other_attempt(run: Run) -> list[AttemptResponse]:
+    """The latest attempt of a run, unless it failed, was not made, or began at an unknown time."""
+    began_at = run.attempt_began_at
+    if run.state not in ("claimed", "running", "succeeded") or began_at is None:
+        return []
+    if run.failed_attempts and run.failed_attempts[-1].attempt == run.attempts:
+        return []
+    took_ms = None if run.ended_at is None else max(0, run.ended_at - began_at)
+    return [_attempt(run.attempts, began_at, took_ms, run.response_code, run.answer)]
+
+
+def _attempt(
+    number: int, began_at: Instant, took_ms: int | None, code: int | None, answer: str | None
+) -> AttemptResponse:
+    return {
+        "attempt": number,
+        "startedAt": rfc3339(began_at),
+        "durationMs": took_ms,
+        "responseCode": code,
+        "answer": answer[:ATTEMPT_TEXT_MAX] if answer else None,
+    }
 
 
 def namespace_run_response(run: Run) -> NamespaceRunResponse:
