@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from sweephand_client.http.operation import Body, Item, Operation, Page, Result
 from sweephand_client.http.transport import Query, Transport
+from sweephand_client.openapi.job_answers import CountResponse
 
 #: The most entries that one call looks at.
 _PAGE: Final = 200
@@ -38,6 +39,18 @@ class Calls:
                 return
             span = {name: part[name] for name in ("from", "to") if name in part}
             given = {**given, **span, "cursor": part["nextCursor"]}
+
+    def _count(
+        self,
+        operation: Operation[Body, CountResponse],
+        namespace: str,
+        *,
+        query: Query | None = None,
+        body: Body | None = None,
+    ) -> int:
+        """The sum of the counts of bulk calls."""
+        parts = self._parts(operation, {"namespace": namespace}, query=query, body=body)
+        return sum(each["count"] for each in parts)
 
     def _pages(
         self,

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, Unpack
 from sweephand_client.api.calls import Calls, label_query, preconditions
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import problem_of
-from sweephand_client.http.operation import Body, Operation, changed_nothing
+from sweephand_client.http.operation import changed_nothing
 from sweephand_client.http.transport import Query
 from sweephand_client.openapi import operations
 from sweephand_client.openapi.job_answers import (
@@ -14,7 +14,6 @@ from sweephand_client.openapi.job_answers import (
     BulkWriteResponse,
     BulkWriteResult,
     ChangeResponse,
-    CountResponse,
     ExplainResponse,
     JobResponse,
     OccurrencesResponse,
@@ -27,16 +26,17 @@ from sweephand_client.openapi.requests import (
     BulkPauseRequest,
     BulkResumeRequest,
     BulkWriteRequest,
+    CancelRunsRequest,
     CatchUpMode,
     CompletionRequest,
     FailureRequest,
-    FilterRequest,
     FlaggedRunFilter,
     JobPatchRequest,
     JobPauseRequest,
     JobRequest,
     JobState,
     NamedJobRequest,
+    RedriveRunsRequest,
     ResumeRequest,
     RunFilter,
     TriggerRequest,
@@ -256,8 +256,9 @@ class Jobs(Calls):
         catchup: CatchUpMode | None = None,
     ) -> int:
         """Pause all jobs with that prefix and those labels, by as many calls as it takes: how many."""
-        chosen = _filter(prefix, labels)
-        body = BulkPauseRequest({**chosen, "reason": reason, "until": until, "catchup": catchup})
+        body = BulkPauseRequest(
+            prefix=prefix or None, labels=_labels(labels), reason=reason, until=until, catchup=catchup
+        )
         return self._count(operations.PAUSE_JOBS, namespace, body=body)
 
     def resume_many(
@@ -269,17 +270,8 @@ class Jobs(Calls):
         catchup: CatchUpMode | None = None,
     ) -> int:
         """Resume all jobs with that prefix and those labels, by as many calls as it takes: how many."""
-        body = BulkResumeRequest({**_filter(prefix, labels), "catchup": catchup})
+        body = BulkResumeRequest(prefix=prefix or None, labels=_labels(labels), catchup=catchup)
         return self._count(operations.RESUME_JOBS, namespace, body=body)
-
-    def redrive_many(
-        self, namespace: str, *, prefix: str | None = None, labels: Mapping[str, str] | None = None
-    ) -> int:
-        """Redrive the failed runs of those jobs, by as many calls as it takes. Returns how many runs.
-
-        No call is sent again after a lost answer.
-        """
-        return self._count(operations.REDRIVE_RUNS, namespace, body=_filter(prefix, labels))
 
     def delete_many(
         self, namespace: str, *, prefix: str | None = None, labels: Mapping[str, str] | None = None
@@ -287,18 +279,6 @@ class Jobs(Calls):
         """Delete all jobs with that prefix and those labels, by as many calls as it takes: how many."""
         query: Query = {"prefix": prefix, "label": label_query(labels)}
         return self._count(operations.DELETE_JOBS, namespace, query=query)
-
-    def _count(
-        self,
-        operation: Operation[Body, CountResponse],
-        namespace: str,
-        *,
-        query: Query | None = None,
-        body: Body | None = None,
-    ) -> int:
-        """The sum of the counts of bulk calls."""
-        parts = self._parts(operation, {"namespace": namespace}, query=query, body=body)
-        return sum(each["count"] for each in parts)
 
 
 class Runs(Calls):
@@ -315,12 +295,23 @@ class Runs(Calls):
         state: FlaggedRunFilter | None = None,
         since: str | None = None,
         labels: Mapping[str, str] | None = None,
+        until: str | None = None,
+        prefix: str = "",
+        reason: str = "",
     ) -> Iterator[NamespaceRunResponse]:
         """The runs of all jobs that failed, were skipped, or are retried, newest due time first.
 
-        With `since` (RFC 3339), only those due at that instant or later. Reads pages as they are needed.
+        With `since` and `until` (RFC 3339), those due from the one on and before the other. With `reason`,
+        those that say this text. Reads pages as they are needed.
         """
-        query: Query = {"state": state, "since": since, "label": label_query(labels)}
+        query: Query = {
+            "state": state,
+            "since": since,
+            "until": until,
+            "prefix": prefix,
+            "reason": reason or None,
+            "label": label_query(labels),
+        }
         return self._items(operations.LIST_NAMESPACE_RUNS, {"namespace": namespace}, query)
 
     def newest(self, namespace: str, job: str, *, limit: int = 50) -> Sequence[RunResponse]:
@@ -335,9 +326,23 @@ class Runs(Calls):
         """Try a failed run again, with all attempts of the job's retry policy. Never sent twice by itself."""
         return self._transport.call(operations.REDRIVE_RUN, _run(namespace, job, run_id))
 
+    def redrive_many(self, namespace: str, **chosen: Unpack[RedriveRunsRequest]) -> int:
+        """Redrive the failed runs that these fields select, by as many calls as it takes: how many.
+
+        With `dryRun`, it only counts them. No call is sent again after a lost answer.
+        """
+        return self._count(operations.REDRIVE_RUNS, namespace, body=chosen)
+
     def cancel(self, namespace: str, job: str, run_id: str) -> RunResponse:
         """Cancel a run that is running or being retried. ConflictError if it is over or has not begun."""
         return self._transport.call(operations.CANCEL_RUN, _run(namespace, job, run_id))
+
+    def cancel_many(self, namespace: str, **chosen: Unpack[CancelRunsRequest]) -> int:
+        """Cancel the retried and running runs that these fields select, by as many calls as it takes.
+
+        Returns how many. With `dryRun`, it only counts them.
+        """
+        return self._count(operations.CANCEL_RUNS, namespace, body=chosen)
 
     # The callbacks of a consumer. `token` is the run token of the attempt. Without it, the client's key
     # proves the caller, and needs the role `write`. GoneError and ConflictError mean that the consumer has to
@@ -404,5 +409,5 @@ def _had_no_time(result: BulkWriteResult) -> bool:
     return "problem" in result and changed_nothing(problem_of(result["status"], result["problem"]))
 
 
-def _filter(prefix: str | None, labels: Mapping[str, str] | None) -> FilterRequest:
-    return {"prefix": prefix or None, "labels": dict(labels) if labels else None}
+def _labels(labels: Mapping[str, str] | None) -> dict[str, str] | None:
+    return dict(labels) if labels else None

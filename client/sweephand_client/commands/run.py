@@ -1,14 +1,15 @@
 """The commands about runs: `sweephand run …`, `sweephand tail` and `sweephand why`."""
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from operator import itemgetter
 from time import sleep
 from typing import Annotated, Any, cast
 
 import typer
 
-from sweephand_client.commands.inputs import JobName, read_labels, selection
+from sweephand_client.commands.inputs import JobName, Yes, ask, is_terminal, read_labels
 from sweephand_client.commands.session import AllNamespaces, Session, command
 from sweephand_client.commands.tables import Limit, counted, late, limited, reason_of
 from sweephand_client.commands.times import PAST, given
@@ -71,20 +72,38 @@ def show(session: Session, job: JobName, run: _Run) -> None:
     session.output.fields(session.client.runs.get(session.namespace, job, run))
 
 
+_Job = Annotated[str | None, typer.Argument(help="The name of the job.", show_default=False)]
+_MaybeRun = Annotated[str | None, typer.Argument(help="The run.", show_default=False)]
+_Prefix = Annotated[str | None, typer.Option(help="Runs of all jobs whose names begin so.")]
+_Label = Annotated[list[str] | None, typer.Option(help="Runs of all jobs with this label, as name=value.")]
+_Since = Annotated[str | None, typer.Option(help=f"Runs due at this time or later: {PAST}.")]
+_Until = Annotated[str | None, typer.Option(help="Runs due before this time.")]
+_Reason = Annotated[
+    str | None, typer.Option(help="Runs with this text in their reason, answer or last failure.")
+]
+_DryRun = Annotated[bool, typer.Option("--dry-run", help="Count them, and change nothing.")]
+
+
 @command(app)
 def redrive(
     session: Session,
-    job: Annotated[str | None, typer.Argument(help="The name of the job.", show_default=False)] = None,
-    run: Annotated[str | None, typer.Argument(help="The failed run.", show_default=False)] = None,
+    job: _Job = None,
+    run: _MaybeRun = None,
     *,
-    prefix: Annotated[str | None, typer.Option(help="All jobs whose names begin so.")] = None,
-    label: Annotated[list[str] | None, typer.Option(help="All jobs with this label, as name=value.")] = None,
+    prefix: _Prefix = None,
+    label: _Label = None,
+    since: _Since = None,
+    until: _Until = None,
+    reason: _Reason = None,
+    dry_run: _DryRun = False,
+    all_namespaces: AllNamespaces = False,
+    yes: Yes = False,
 ) -> None:
-    """Try a failed run again, or all failed runs of the jobs that --prefix or --label select."""
-    chosen = selection(prefix, label or (), job)
+    """Try a failed run again, or all failed runs that the options select."""
+    chosen = _chosen(session, job, label, prefix=prefix, since=since, until=until, reason=reason)
     if chosen is not None:
-        count = session.client.jobs.redrive_many(session.namespace, **chosen)
-        session.output.done(f"Redrove {counted(count, 'run')}.", {"redriven": count})
+        act = partial(session.client.runs.redrive_many, **chosen)
+        _many(session, act, "redriven", is_dry=dry_run, everywhere=all_namespaces, is_sure=yes)
         return
     if run is None:
         raise InputError(f"Say which run of {job}. sweephand job runs {job} --state failed lists them.")
@@ -93,10 +112,63 @@ def redrive(
 
 
 @command(app)
-def cancel(session: Session, job: JobName, run: _Run) -> None:
-    """Cancel a run that is running or being retried."""
-    done = session.client.runs.cancel(session.namespace, job, run)
+def cancel(
+    session: Session,
+    job: _Job = None,
+    run: _MaybeRun = None,
+    *,
+    prefix: _Prefix = None,
+    label: _Label = None,
+    since: _Since = None,
+    until: _Until = None,
+    reason: _Reason = None,
+    state: Annotated[str | None, typer.Option(help="Only runs that are retrying, or running.")] = None,
+    dry_run: _DryRun = False,
+    all_namespaces: AllNamespaces = False,
+    yes: Yes = False,
+) -> None:
+    """Cancel a run that is running or being retried, or all such runs that the options select."""
+    chosen = _chosen(session, job, label, prefix=prefix, since=since, until=until, reason=reason)
+    if chosen is not None:
+        act = partial(session.client.runs.cancel_many, **chosen, state=cast("Any", state))
+        _many(session, act, "cancelled", is_dry=dry_run, everywhere=all_namespaces, is_sure=yes)
+        return
+    if run is None:
+        raise InputError(f"Say which run of {job}. sweephand job runs {job} lists them.")
+    done = session.client.runs.cancel(session.namespace, str(job), run)
     session.output.done(f"{done['id']} is {done['state']}.", done)
+
+
+def _chosen(session: Session, job: str | None, label: Sequence[str] | None, **given: str | None) -> Any:
+    """What selects many runs; None if the command names one. InputError for both or neither."""
+    chosen: dict[str, Any] = {"labels": read_labels(label or ()), **given}
+    chosen = {name: value for name, value in chosen.items() if value}
+    if (job is None) == (not chosen):
+        raise InputError(
+            "Name a job and a run, or select many by --since, --until, --reason, --prefix or --label."
+        )
+    for time in ("since", "until"):
+        if time in chosen:
+            chosen[time] = session.times.past(chosen[time])
+    return chosen or None
+
+
+def _many(
+    session: Session, act: Callable[..., int], done: str, *, is_dry: bool, everywhere: bool, is_sure: bool
+) -> None:
+    """Change the selected runs of one namespace or of all, and say how many.
+
+    A person is told the count first, and asked.
+    """
+    names = list(session.namespaces(every=everywhere))
+    places = f" in {counted(len(names), 'namespace')}" if everywhere else ""
+    if not is_dry and not is_sure and is_terminal():
+        total = sum(act(each, dryRun=True) for each in names)
+        ask(f"{counted(total, 'run')}{places} would be {done}. Go on?", is_sure=False)
+    counts = {each: act(each, dryRun=is_dry) for each in names}
+    runs = counted(sum(counts.values()), "run")
+    said = f"{runs}{places} would be {done}." if is_dry else f"{done.capitalize()}: {runs}{places}."
+    session.output.done(said, {done: sum(counts.values()), "dryRun": is_dry, "namespaces": counts})
 
 
 def tail(

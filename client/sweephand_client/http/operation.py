@@ -25,6 +25,7 @@ _REPEATABLE_POSTS: Final = frozenset(
         "pausePolicy",
         "resumePolicy",
         "cancelRun",
+        "cancelRuns",
         "heartbeatRun",
         "completeRun",
         "failRun",

@@ -40,9 +40,9 @@ from sweephand_client.openapi.requests import (
     BulkPauseRequest,
     BulkResumeRequest,
     BulkWriteRequest,
+    CancelRunsRequest,
     CompletionRequest,
     FailureRequest,
-    FilterRequest,
     JobPatchRequest,
     JobPauseRequest,
     JobRequest,
@@ -51,6 +51,7 @@ from sweephand_client.openapi.requests import (
     PauseRequest,
     PreviewRequest,
     RebuildRequest,
+    RedriveRunsRequest,
     ResumeRequest,
     SecretRequest,
     TriggerRequest,
@@ -139,8 +140,11 @@ GET_BATCH: Final = Operation[None, BatchResponse](
 REDRIVE_RUN: Final = Operation[None, RedriveResponse](
     "redriveRun", "POST", "/v1/namespaces/{namespace}/jobs/{name}/runs/{runId}/redrive"
 )
-REDRIVE_RUNS: Final = Operation[FilterRequest, CountResponse](
+REDRIVE_RUNS: Final = Operation[RedriveRunsRequest, CountResponse](
     "redriveRuns", "POST", "/v1/namespaces/{namespace}/redrive"
+)
+CANCEL_RUNS: Final = Operation[CancelRunsRequest, CountResponse](
+    "cancelRuns", "POST", "/v1/namespaces/{namespace}/cancel"
 )
 HEARTBEAT_RUN: Final = Operation[None, CallbackResponse](
     "heartbeatRun", "POST", "/v1/namespaces/{namespace}/jobs/{name}/runs/{runId}/heartbeat"

@@ -303,11 +303,28 @@ class PreviewRequest(TypedDict):
     namespace: NotRequired[str | None]
 
 
-class FilterRequest(TypedDict):
-    """Selects the jobs of a bulk call."""
+class RedriveRunsRequest(TypedDict):
+    """Selects the failed runs to redrive."""
 
     prefix: NotRequired[str | None]
     labels: NotRequired[dict[str, str] | None]
+    since: NotRequired[str | None]
+    until: NotRequired[str | None]
+    reason: NotRequired[str | None]
+    dryRun: NotRequired[bool]
+    cursor: NotRequired[str | None]
+
+
+class CancelRunsRequest(TypedDict):
+    """Selects the runs to cancel."""
+
+    prefix: NotRequired[str | None]
+    labels: NotRequired[dict[str, str] | None]
+    since: NotRequired[str | None]
+    until: NotRequired[str | None]
+    reason: NotRequired[str | None]
+    dryRun: NotRequired[bool]
+    state: NotRequired[Literal["retrying", "running"] | None]
     cursor: NotRequired[str | None]
 
 

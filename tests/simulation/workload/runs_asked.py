@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tests.simulation.traces.trace import RunAsked, Verb
 
 from sweephand.model.run import Run, State
-from sweephand.runs.redrive import Progress
+from sweephand.runs.flagged_list import RunFilter
 
 if TYPE_CHECKING:
     from tests.simulation.workload.verbs import Request
@@ -46,14 +46,10 @@ def redrive_many(request: "Request") -> None:
     """Redrive all runs that were given up, of the jobs whose names begin as this one does."""
 
     def ask() -> None:
-        since = Progress()
-        while True:
-            redriven = request.api.redriver.redrive_many(
-                request.key.namespace, prefix=request.key.name, labels={}, since=since
-            )
-            if redriven.reached is None:
-                return
-            since = redriven.reached
+        wanted = RunFilter(request.key.namespace, prefix=request.key.name)
+        after: str | None = ""
+        while after is not None:
+            after = request.api.bulk_runs.redrive(wanted, after).reached
 
     request.chronicle.figures["of runs"] += 1
     now = request.chronicle.now()

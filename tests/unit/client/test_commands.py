@@ -81,6 +81,34 @@ def test_jobs_that_fail_are_listed_with_their_failures_in_a_row(sweephand: Comma
     assert "/sort: Only failing jobs have a newest failure. Add health=failing." in refused
 
 
+def test_many_runs_are_counted_redriven_and_cancelled(sweephand: CommandLine) -> None:
+    world = sweephand.server.api.world
+    world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
+    for name, retry in (("bad", '{"maxAttempts": 1}'), ("slow", '{"initialDelay": "1h"}')):
+        sweephand.ok("job", "schedule", name, "--due", "10s", "--url", URL, "--field", f"retry={retry}")
+    world.run_until(world.clock.time + 11_000)
+    since = ("--since", "2026-11-21T12:00:00Z")
+    assert sweephand.ok("run", "redrive", *since, "--dry-run").out == "1 run would be redriven.\n"
+    assert sweephand.ok("run", "redrive", *since, "--reason", "500").out == "Redriven: 0 runs.\n"
+    assert sweephand.ok("run", "redrive", *since, "--until", "2026-11-21T12:00:10Z", "--json").json == {
+        "redriven": 0,
+        "dryRun": False,
+        "namespaces": {"ns": 0},
+    }
+    assert sweephand.ok("run", "redrive", "--reason", "503", "-A").out == "Redriven: 1 run in 1 namespace.\n"
+    assert sweephand.ok("run", "cancel", "--prefix", "s", "--dry-run").out == "1 run would be cancelled.\n"
+    assert sweephand.ok("run", "cancel", "--prefix", "s", "--state", "running").out == "Cancelled: 0 runs.\n"
+    assert sweephand.ok("run", "cancel", "--prefix", "s").out == "Cancelled: 1 run.\n"
+    # By this machine's clock, an hour ago is long after the jobs of this world.
+    assert sweephand.ok("run", "cancel", "--since", "1h").out == "Cancelled: 0 runs.\n"
+    for wrong in (("bad", "--since", "1h"), ()):
+        assert "Name a job and a run, or select many by --since" in sweephand.run("run", "cancel", *wrong).err
+    assert "/since: " in sweephand.run("run", "redrive", "--since", "long ago").err
+    assert "/state: " in sweephand.run("run", "cancel", *since, "--state", "failed").err
+    assert "before the first year" in sweephand.run("run", "redrive", "--since", "999999999d").err
+    assert sweephand.run("run", "cancel", "slow").code == 2
+
+
 def test_a_job_is_scheduled_shown_listed_and_deleted(sweephand: CommandLine) -> None:
     said = sweephand.ok(
         *NIGHTLY, "--data", '{"price": 1.10}', "--label", "team=ops", "--field", "repeats=4"
@@ -170,7 +198,8 @@ def test_runs_are_made_listed_and_shown(sweephand: CommandLine) -> None:
     assert sweephand.run("run", "cancel", "nightly", run).code == 4
     assert sweephand.run("run", "redrive", "nightly", run).code == 4
     assert sweephand.run("run", "redrive", "nightly").code == 2
-    assert sweephand.ok("run", "redrive", "--prefix", "n", "--json").json == {"redriven": 0}
+    redriven = sweephand.ok("run", "redrive", "--prefix", "n", "--json").json
+    assert redriven == {"redriven": 0, "dryRun": False, "namespaces": {"ns": 0}}
     made = sweephand.ok(
         "job",
         "backfill",

@@ -17,7 +17,7 @@ from sweephand.model.trigger import (
     lane_of_message,
 )
 from sweephand.model.wire import decode, encode
-from sweephand.runs.redrive import Progress
+from sweephand.runs.flagged_list import RunFilter
 
 
 def priorities(world: World) -> list[str]:
@@ -65,7 +65,7 @@ def redriven(world: World) -> None:
     world.run_until(NOON + 2 * SECOND_MS)
     assert not world.queue.waiting
     world.redrive(f"{NOON + SECOND_MS}-0")
-    world.api().redriver.redrive_many("ns", prefix="", labels={"team": "ops"}, since=Progress())
+    world.api().bulk_runs.redrive(RunFilter("ns", labels={"team": "ops"}), "")
     assert len(world.queue.waiting) == 2
 
 

@@ -54,6 +54,7 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", f"{JOB_URL}/batches", None, (200, 200, 200)),
     ("GET", f"{JOB_URL}/batches/1", None, (404, 404, 404)),
     ("POST", "/v1/namespaces/ns/redrive", {"prefix": "j"}, (403, 200, 200)),
+    ("POST", "/v1/namespaces/ns/cancel", {"prefix": "j"}, (403, 200, 200)),
     ("PUT", CALENDAR_URL, {"weekend": ["SUN"]}, (403, 201, 201)),
     ("GET", CALENDAR_URL, None, (404, 404, 404)),
     ("POST", f"{CALENDAR_URL}/preview", {"weekend": ["SUN"]}, (200, 200, 200)),

@@ -141,24 +141,6 @@ def test_the_runs_of_many_jobs_are_redriven_and_counted(body: Any, count: int) -
     assert (answer.status, answer.json) == (200, {"count": count})
 
 
-def test_a_bulk_redrive_that_is_too_large_for_one_call_continues_at_its_cursor() -> None:
-    client = client_with_failures()
-    client.put("two", job={"schedule": "@every 10s", "target": TARGET})
-    page = client.world.runs.page
-
-    def slow_page(*args: Any, **given: Any) -> Any:
-        client.world.clock.time += 60_000
-        return page(args[0], args[1], args[2], min(args[3], 2), **given)
-
-    client.world.runs.page = slow_page  # type: ignore[method-assign]
-    first = client.send("POST", ALL, {"prefix": "j"}).json
-    assert first["count"] == 2
-    second = client.send("POST", ALL, {"prefix": "j", "cursor": first["nextCursor"]}).json
-    assert second["count"] == 1
-    third = client.send("POST", ALL, {"prefix": "j", "cursor": second["nextCursor"]}).json
-    assert third == {"count": 0}
-
-
 @pytest.mark.parametrize(
     ("body", "pointers"),
     [
@@ -168,7 +150,11 @@ def test_a_bulk_redrive_that_is_too_large_for_one_call_continues_at_its_cursor()
         ({"prefix": "x", "cursor": "x"}, ["/cursor"]),
         ({"prefix": "x", "cursor": "am9iczp4"}, ["/cursor"]),
         ({"labels": {"team": 5}}, ["/labels/team"]),
-        ({"prefix": "x", "reason": "so"}, ["/reason"]),
+        ({"since": None, "until": None, "reason": ""}, [""]),
+        ({"since": "yesterday"}, ["/since"]),
+        ({"since": "2026-11-21T12:00:00Z", "until": "2026-11-21T12:00:00Z"}, ["/until"]),
+        ({"reason": 5, "dryRun": "yes"}, ["/reason", "/dryRun"]),
+        ({"prefix": "x", "state": "failed"}, ["/state"]),
     ],
 )
 def test_a_bulk_redrive_without_a_filter_is_refused(body: Any, pointers: list[str]) -> None:

@@ -258,6 +258,11 @@ def test_the_list_is_filtered_and_read_page_by_page(troubled: Client) -> None:
     assert jobs(troubled, "label=team:web") == ["b"]
     assert jobs(troubled, "since=2026-11-21T12:00:20Z") == ["a", "b"]
     assert jobs(troubled, "since=2026-11-21T12:00:20.001Z") == []
+    assert jobs(troubled, "until=2026-11-21T12:00:20.001Z") == ["a", "b"]
+    assert jobs(troubled, "until=2026-11-21T12:00:20Z") == []
+    assert jobs(troubled, "prefix=b&reason=500") == ["b"]
+    assert jobs(troubled, "reason=no") == ["a", "b"]
+    assert jobs(troubled, "reason=yes") == []
     first = troubled.send("GET", f"{ALL_RUNS}?limit=1").json
     second = troubled.send("GET", f"{ALL_RUNS}?limit=1&cursor={first['nextCursor']}").json
     assert sorted(each["job"] for each in first["items"] + second["items"]) == ["a", "b"]
@@ -274,7 +279,7 @@ def test_the_list_is_filtered_and_read_page_by_page(troubled: Client) -> None:
         ("label=ops", "/label/0"),
         ("limit=0", "/limit"),
         ("cursor=x", "/cursor"),
-        ("until=2026-11-21T12:00:20Z", "/until"),
+        ("since=2026-11-21T12:00:20Z&until=2026-11-21T12:00:20Z", "/until"),
     ],
 )
 def test_a_filter_that_means_nothing_is_refused_by_name(troubled: Client, query: str, pointer: str) -> None:

@@ -28,6 +28,7 @@ BULK: Final[Mapping[str, str]] = {
     "pauseJobs": "pause",
     "resumeJobs": "resume",
     "redriveRuns": "redrive",
+    "cancelRuns": "cancel",
     "rebuild": "rebuild",
     "audit": "audit",
 }

@@ -281,6 +281,11 @@ class Flag(NamedTuple):
         return f"{_HIGHEST - self.run.due_at:015d}#{place}"
 
 
+def flag_of(run: Run) -> Flag:
+    """The flag of a run."""
+    return Flag(run.key, run.uid, RunName(run.due_at, run.index, run.demand), run.expires_at)
+
+
 class Guard(NamedTuple):
     """One condition under which a write is allowed.
 

@@ -6,8 +6,7 @@ from typing import Final
 from sweephand.base.instants import Instant
 from sweephand.model.job import JobKey
 from sweephand.model.page import Page
-from sweephand.model.run import Flag, Run, State
-from sweephand.model.run_id import RunName
+from sweephand.model.run import Flag, Run, State, flag_of
 from sweephand.model.trigger import Trigger
 from sweephand.ports.runs import FlagStore, RunStore
 
@@ -71,5 +70,4 @@ class FlaggedRuns:
         return self._runs.newest(keys, limit)
 
     def _flag(self, run: Run) -> None:
-        name = RunName(run.due_at, run.index, run.demand)
-        self._flags.put(Flag(run.key, run.uid, name, run.expires_at))
+        self._flags.put(flag_of(run))

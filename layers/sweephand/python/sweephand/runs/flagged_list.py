@@ -1,13 +1,13 @@
 """The list of a namespace's runs that did not simply succeed, of all of its jobs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from sweephand.base.instants import Instant
 from sweephand.jobs.read import Filter
 from sweephand.model.page import Page
-from sweephand.model.run import Run
+from sweephand.model.run import Run, last_flag_at
 from sweephand.ports.jobs import JobStore
 from sweephand.ports.runs import FlagStore, RunStore
 
@@ -18,15 +18,28 @@ LISTED_STATES: Final[tuple[ListedState, ...]] = ("failed", "skipped", "retrying"
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Which runs of a namespace are listed: in that state, due from `since` on, of jobs with those labels.
+    """Which runs of a namespace are listed: in that state, due from `since` on and before `until`.
 
-    None stands for every listed state, and 0 for any due time.
+    Their jobs have those labels, and names with that prefix. The text `reason` is in the reason of a run, in
+    that of its last failure, or in its answer. None and an empty text stand for any.
     """
 
     namespace: str
     state: ListedState | None = None
     since: Instant = 0
     labels: Mapping[str, str] = field(default_factory=dict)
+    until: Instant | None = None
+    prefix: str = ""
+    reason: str = ""
+
+    def only(self, state: ListedState) -> "RunFilter":
+        """The same filter for that state."""
+        return replace(self, state=state)
+
+    def says(self, run: Run) -> bool:
+        """Whether a run says the text that is looked for."""
+        failure = None if run.last_failure is None else run.last_failure.reason
+        return any(self.reason in text for text in (run.reason, failure, run.answer) if text is not None)
 
 
 class FlaggedList:
@@ -44,11 +57,15 @@ class FlaggedList:
         the meantime, was cancelled, or has no record any more is passed over. So a page can be short or
         empty. Labels are those that the job has now. A run of a job that is gone has none.
         """
-        flags = self._flags.page(wanted.namespace, wanted.since, after, limit)
+        begun = after or ("" if wanted.until is None else last_flag_at(max(wanted.until, 0)))
+        flags = self._flags.page(wanted.namespace, wanted.since, begun, limit)
+        named = [each for each in flags.items if each.key.name.startswith(wanted.prefix)]
         states = LISTED_STATES if wanted.state is None else (wanted.state,)
-        found = {(run.key, run.trigger_id): run for run in self._runs.of_flags(flags.items)}
-        in_order = (found.get((each.key, f"{each.uid}-{each.run}")) for each in flags.items)
+        found = {(run.key, run.trigger_id): run for run in self._runs.of_flags(named)}
+        in_order = (found.get((each.key, f"{each.uid}-{each.run}")) for each in named)
         runs = [run for run in in_order if run is not None and run.state in states and not _is_gone(run, now)]
+        if wanted.reason:
+            runs = [run for run in runs if wanted.says(run)]
         return Page(tuple(self._labelled(runs, wanted.labels)), flags.next)
 
     def _labelled(self, runs: Sequence[Run], labels: Mapping[str, str]) -> Sequence[Run]:

@@ -12,8 +12,7 @@ from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.jobs.read import Filter, Selection, View, view
 from sweephand.model.job import Job, JobKey
 from sweephand.model.page import Page
-from sweephand.model.run import Flag, Run
-from sweephand.model.run_id import RunName
+from sweephand.model.run import Flag, Run, flag_of
 from sweephand.ports.clock import Clock
 from sweephand.ports.jobs import JobStore
 from sweephand.ports.runs import FlagStore, RunStore
@@ -147,5 +146,5 @@ def _is_selected(selection: Selection, seen: View) -> bool:
 def _is_newest_failure(flag: Flag, health: Health) -> bool:
     if not health.failures:
         return False
-    newest = health.failures[0]
-    return (newest.uid, RunName(newest.due_at, newest.index, newest.demand)) == (flag.uid, flag.run)
+    newest = flag_of(health.failures[0])
+    return (newest.uid, newest.run) == (flag.uid, flag.run)

@@ -1,14 +1,11 @@
 """Redriving: a failed run gets a new round of attempts."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from collections.abc import Sequence
 
 from sweephand.base.errors import ConflictError, NotFoundError
 from sweephand.base.instants import Instant
-from sweephand.base.limits import BULK_EXAMINED_MAX, REDRIVES_KEPT
-from sweephand.base.timing import BULK_TIME_LIMIT_MS
-from sweephand.model.job import Job, JobKey
+from sweephand.base.limits import REDRIVES_KEPT
+from sweephand.model.job import JobKey
 from sweephand.model.policy_names import Lane
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import Redrive, TriggerMessage
@@ -17,37 +14,6 @@ from sweephand.ports.jobs import JobStore, PayloadStore
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
 from sweephand.runs.requeue import KeptData
-
-#: How many jobs or runs one read asks for.
-_PAGE_MAX: Final = 100
-
-
-class Progress(NamedTuple):
-    """How far a bulk redrive has come: the job `name`, and the position `before` within its runs.
-
-    Positions are those of RunStore.page. `before` is empty if all runs of the job were examined.
-    """
-
-    name: str = ""
-    before: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RedriveResult:
-    """How many runs were redriven, and how far the call came; `reached` is None if it examined everything."""
-
-    count: int
-    reached: Progress | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """Runs of a job to redrive, its lane, how much was examined to find them, and how far that was."""
-
-    runs: Sequence[Run]
-    lane: Lane
-    examined: int
-    reached: Progress
 
 
 class Redriver:
@@ -82,52 +48,16 @@ class Redriver:
         self._send([(run, job.definition.lane)])
         return run
 
-    def redrive_many(
-        self, namespace: str, *, prefix: str, labels: Mapping[str, str], since: Progress
-    ) -> RedriveResult:
-        """Redrive the failed runs of the jobs with that prefix and those labels, ordered by the jobs' names.
+    def redrive_all(self, runs: Sequence[Run], *, is_dry: bool = False) -> int:
+        """Redrive those of the failed runs whose jobs exist, and return how many. `is_dry`: count them only.
 
-        One call examines up to 1,000 jobs and runs, and fewer if the time is up. StoreError: any of them may
-        have been redriven. Repeating the call is safe.
+        StoreError: any of them may have been redriven. Repeating the call is safe.
         """
-        until = self._clock.now() + BULK_TIME_LIMIT_MS
-        found: list[tuple[Run, Lane]] = []
-        examined, reached = 0, None
-        for step in self._steps(namespace, prefix, labels, since):
-            found += [(run, step.lane) for run in step.runs]
-            examined += step.examined
-            if examined + _PAGE_MAX >= BULK_EXAMINED_MAX or self._clock.now() >= until:
-                reached = step.reached
-                break
-        self._send(found)
-        return RedriveResult(len(found), reached)
-
-    def _steps(
-        self, namespace: str, prefix: str, labels: Mapping[str, str], since: Progress
-    ) -> Iterator[_Step]:
-        for job in self._jobs_from(namespace, prefix, since):
-            name = job.key.name
-            if any(job.definition.labels.get(label) != value for label, value in labels.items()):
-                yield _Step((), job.definition.lane, 1, Progress(name))
-                continue
-            before: str | None = since.before if name == since.name else ""
-            while before is not None:
-                page = self._runs.page(job.key, None, before, _PAGE_MAX, with_batches=job.has_batches)
-                failed = [run for run in page.items if run.state == "failed" and run.uid == job.uid]
-                examined = 1 + len(page.items)
-                yield _Step(failed, job.definition.lane, examined, Progress(name, page.next or ""))
-                before = page.next
-
-    def _jobs_from(self, namespace: str, prefix: str, since: Progress) -> Iterator[Job]:
-        if since.before:
-            partly_examined = self._jobs.get(JobKey(namespace, since.name))
-            if partly_examined is not None:
-                yield partly_examined
-        after: str | None = since.name
-        while after is not None:
-            page = self._jobs.page(namespace, prefix, after, _PAGE_MAX)
-            yield from page.items
-            after = page.next
+        jobs = self._jobs.get_many(list(dict.fromkeys(run.key for run in runs)))
+        found = [(run, jobs[run.key]) for run in runs if run.key in jobs and jobs[run.key].uid == run.uid]
+        if not is_dry:
+            self._send([(run, job.definition.lane) for run, job in found])
+        return len(found)
 
     def _send(self, runs: Sequence[tuple[Run, Lane]]) -> None:
         now = self._clock.now()

@@ -29,6 +29,7 @@ from sweephand.jobs.write_check import SecretCheck
 from sweephand.runs.attempt import Signing
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.batch_reads import BatchReader
+from sweephand.runs.bulk_runs import BulkRuns
 from sweephand.runs.callbacks import Callbacks, RunSecrets
 from sweephand.runs.delivery_stats import StatsReader
 from sweephand.runs.explain.explainer import Explainer, ExplainStores
@@ -121,6 +122,26 @@ def compose_api(
     pauser = Pauser(jobs=jobs, changes=changes, send_at=requeue.send_at, clock=clock, ids=ids)
     resumer = Resumer(jobs=jobs, runs=flagged_runs, changes=history, commits=commits, expiry=expiry, ids=ids)
 
+    # What callers do with runs.
+    callbacks = Callbacks(
+        jobs=jobs,
+        runs=flagged_runs,
+        overlap_queue=OverlapQueue(lines=stores.lines, runs=flagged_runs, queue=queue, clock=clock, ids=ids),
+        expiry=expiry,
+        flow=compose_gates(stores),
+        progress=BatchProgress(batches=stores.batches, jobs=jobs, queue=queue, clock=clock),
+        secrets=RunSecrets(
+            signing=signing or signing_keys,
+            read=SecretReader(secrets=stores.named_secrets, clock=clock).active,
+            default_target=defaults.target,
+        ),
+        queue=queue,
+        clock=clock,
+        ids=ids,
+    )
+    redriver = Redriver(jobs=jobs, runs=stores.runs, queue=queue, payloads=payloads, clock=clock)
+    flagged = FlaggedList(flags=stores.flags, runs=stores.runs, jobs=jobs)
+
     return Services(
         writer=writer,
         bulk_writer=BulkWriter(
@@ -147,7 +168,7 @@ def compose_api(
         reader=Reader(jobs=jobs, runs=stores.runs, payloads=payloads, policies=policy_check, clock=clock),
         forecaster=Forecaster(jobs=jobs, clock=clock),
         runs=stores.runs,
-        flagged=FlaggedList(flags=stores.flags, runs=stores.runs, jobs=jobs),
+        flagged=flagged,
         health=HealthReader(
             jobs=jobs, runs=stores.runs, flags=stores.flags, clock=clock, concurrently=concurrently
         ),
@@ -171,25 +192,15 @@ def compose_api(
             batches=stores.batches, jobs=jobs, runs=stores.runs, changes=history, policies=policy_check
         ),
         lines=stores.lines,
-        callbacks=Callbacks(
-            jobs=jobs,
-            runs=flagged_runs,
-            overlap_queue=OverlapQueue(
-                lines=stores.lines, runs=flagged_runs, queue=queue, clock=clock, ids=ids
-            ),
-            expiry=expiry,
-            flow=compose_gates(stores),
-            progress=BatchProgress(batches=stores.batches, jobs=jobs, queue=queue, clock=clock),
-            secrets=RunSecrets(
-                signing=signing or signing_keys,
-                read=SecretReader(secrets=stores.named_secrets, clock=clock).active,
-                default_target=defaults.target,
-            ),
-            queue=queue,
+        callbacks=callbacks,
+        redriver=redriver,
+        bulk_runs=BulkRuns(
+            flagged=flagged,
+            redriver=redriver,
+            cancel=callbacks.cancel,
             clock=clock,
-            ids=ids,
+            concurrently=concurrently,
         ),
-        redriver=Redriver(jobs=jobs, runs=stores.runs, queue=queue, payloads=payloads, clock=clock),
         rebuilder=Rebuilder(
             jobs=jobs,
             changes=changes,

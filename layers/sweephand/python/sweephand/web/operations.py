@@ -11,6 +11,7 @@ from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Ret
 from sweephand.web.routes import (
     batches,
     bulk,
+    bulk_runs,
     calendars,
     callbacks,
     changes,
@@ -86,7 +87,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     batches.list_batches,
     batches.get_batch,
     runs.redrive_run,
-    runs.redrive_runs,
+    bulk_runs.redrive_runs,
+    bulk_runs.cancel_runs,
     callbacks.heartbeat_run,
     callbacks.complete_run,
     callbacks.fail_run,

@@ -43,6 +43,7 @@ from sweephand.ports.runs import LineStore, RunStore
 from sweephand.ports.wheel import LeaseStore
 from sweephand.runs.audit import Auditor
 from sweephand.runs.batch_reads import BatchReader
+from sweephand.runs.bulk_runs import BulkRuns
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.delivery_stats import StatsReader
 from sweephand.runs.explain.explainer import Explainer
@@ -77,6 +78,7 @@ class Services:
     batches: BatchReader
     lines: LineStore
     redriver: Redriver
+    bulk_runs: BulkRuns
     rebuilder: Rebuilder
     auditor: Auditor
     callbacks: Callbacks

@@ -38,7 +38,7 @@ from sweephand.web.schemas.shapes import RequestBody, needs_one_of, read_as
 
 SELECTION_RULE: Final = "Select the jobs: give a prefix, or labels."
 
-_Label = Annotated[str, Field(max_length=limits.LABEL_LENGTH_MAX)]
+LabelText = Annotated[str, Field(max_length=limits.LABEL_LENGTH_MAX)]
 
 
 class FilterRequest(RequestBody):
@@ -52,12 +52,11 @@ class FilterRequest(RequestBody):
         max_length=limits.NAME_LENGTH_MAX,
         description=PREFIX_MEANING,
     )
-    labels: dict[_Label, _Label] | None = Field(
+    labels: dict[LabelText, LabelText] | None = Field(
         None,
         max_length=limits.LABELS_MAX,
         description="The labels that the jobs must have: names, each with a text.",
     )
-    cursor: Annotated[CursorText, position("redrive")] | None = Field(None, description=CURSOR_MEANING)
 
     @model_validator(mode="after")
     def _check_selection(self) -> Self:
@@ -108,7 +107,9 @@ class BulkWriteResponse(TypedDict):
 class CountResponse(TypedDict):
     """The result of a bulk call. It has a `nextCursor` if there may be more jobs or runs."""
 
-    count: Annotated[int, about("How many jobs this call changed, or how many runs it redrove.")]
+    count: Annotated[
+        int, about("How many jobs or runs this call changed, or with `dryRun` would have changed.")
+    ]
     nextCursor: NotRequired[NextCursor]
 
 
@@ -261,7 +262,7 @@ def put_jobs(services: Services, request: Request[NoQuery, BulkWriteRequest]) ->
 
 
 def _filter_of(request: Request[NoQuery, Any]) -> Filter:
-    filters: FilterRequest = request.body
+    filters: BulkPauseRequest | BulkResumeRequest = request.body
     return Filter(request.namespace, filters.prefix or "", filters.labels, filters.cursor or "")
 
 

@@ -7,7 +7,8 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import InvalidError, NotFoundError, Violation
-from sweephand.base.limits import PAGE_ITEMS_DEFAULT
+from sweephand.base.instants import Instant
+from sweephand.base.limits import PAGE_ITEMS_DEFAULT, REASON_LENGTH_MAX
 from sweephand.jobs.read import View
 from sweephand.model.job import Job
 from sweephand.model.page import Page
@@ -15,16 +16,15 @@ from sweephand.model.run import State
 from sweephand.model.run_id import RunName, parse_run_name
 from sweephand.runs.flagged_list import ListedState, RunFilter
 from sweephand.runs.pending import Pending, manual_trigger, pending, series_at, under_policy, waiting_in_line
-from sweephand.runs.redrive import Progress
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
-from sweephand.web.routes.bulk import CountResponse, FilterRequest
+from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.schemas.formats import (
     Cursor,
     Label,
     Limit,
     Moment,
     NextCursor,
+    Prefix,
     QueryParameters,
     about,
     labels_of,
@@ -50,6 +50,11 @@ class RunsQuery(QueryParameters):
     cursor: Annotated[Cursor, position("runs")] = ""
 
 
+REASON_MEANING: Final = (
+    "Only runs with this text in `reason`, in `answer`, or in why their last attempt failed."
+)
+
+
 class NamespaceRunsQuery(QueryParameters):
     """Selects the runs of a namespace to list."""
 
@@ -65,6 +70,9 @@ class NamespaceRunsQuery(QueryParameters):
         description="Only runs of jobs that have this label now, as name:value. Of several, a job must have "
         "all.",
     )
+    until: Moment | None = Field(None, description="Only runs due before this instant.")
+    prefix: Prefix = ""
+    reason: str = Field("", max_length=REASON_LENGTH_MAX, description=REASON_MEANING)
     limit: Limit = PAGE_ITEMS_DEFAULT
     cursor: Annotated[Cursor, position("namespaceRuns")] = ""
 
@@ -93,9 +101,6 @@ class RedriveResponse(TypedDict):
 
 _PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"
 RUN_PATH: Final = _PATH + "/{runId}"
-
-#: Separates a job's name from a position among its runs. No name contains it.
-_SEPARATOR: Final = "#"
 
 
 @partial(
@@ -168,7 +173,16 @@ def list_namespace_runs(services: Services, request: Request[NamespaceRunsQuery,
     many wait, and the runs of a job with the state `waiting` show the others.
     """
     query = request.query
-    wanted = RunFilter(request.namespace, query.state, query.since or 0, labels_of(query.label))
+    check_span(query.since, query.until)
+    wanted = RunFilter(
+        request.namespace,
+        query.state,
+        query.since or 0,
+        labels_of(query.label),
+        until=query.until,
+        prefix=query.prefix,
+        reason=query.reason,
+    )
     page = services.flagged.page(wanted, query.cursor, query.limit, request.requested_at)
     return Reply(200, cursor.page_of("namespaceRuns", page, namespace_run_response))
 
@@ -194,36 +208,10 @@ def redrive_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     return Reply(202, response)
 
 
-@partial(
-    Operation,
-    method="POST",
-    path="/v1/namespaces/{namespace}/redrive",
-    tag="Runs",
-    access="write",
-    accepts=Accepts(
-        FilterRequest,
-        {"of one team": {"labels": {"team": "ops"}}},
-    ),
-    returns={200: Returns("The number of runs that were redriven", CountResponse)},
-)
-def redrive_runs(services: Services, request: Request[NoQuery, FilterRequest]) -> Reply:
-    """Redrive failed runs in bulk.
-
-    Redrives the failed runs of the jobs whose names begin with the prefix and that have the labels. One call
-    looks at up to {bulkExaminedMax} jobs and runs. Call again with the nextCursor of the answer, until an
-    answer has none.
-    """
-    filters = request.body
-    name, _, before = (filters.cursor or "").partition(_SEPARATOR)
-    redriven = services.redriver.redrive_many(
-        request.namespace,
-        prefix=filters.prefix or "",
-        labels=filters.labels or {},
-        since=Progress(name, before),
-    )
-    reached = None if redriven.reached is None else _SEPARATOR.join(redriven.reached)
-    response: CountResponse = {"count": redriven.count, **cursor.following("redrive", reached)}
-    return Reply(200, response)
+def check_span(since: Instant | None, until: Instant | None) -> None:
+    """Raise InvalidError if a span of due times is empty."""
+    if since is not None and until is not None and until <= since:
+        raise InvalidError([Violation("/until", "Give an instant after `since`.")])
 
 
 def _page_of_waiting(services: Services, request: Request[RunsQuery, None]) -> Page[Pending]:
