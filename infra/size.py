@@ -59,12 +59,13 @@ CEILINGS: Final = {
     # An iCalendar text that would keep the API busy is refused before the libraries read its rules: 95.
     # The end of old signing secrets takes 21. The health of jobs, and failing jobs by it, take 172.
     # What a run keeps of its attempts takes 100. Redrives and cancellations of many runs by filters take 133.
+    # The overview takes 180.
     # A job that cannot follow its calendar comes again alone: 25. Writes of windows are tried again: 15.
     # The deletion of a calendar is bounded: 15. Limits of calendars are listed: 20.
     # A clock that steps back: 4.
     # Lists that ask all partitions at once take 56, and an audit that reads many jobs at once 55.
     # Columns become tuples, and series are stored by columns: 17. A sweep reads ahead: 20.
-    "package": Size(lines=36_101, modules=340, inner_imports=34),
+    "package": Size(lines=36_281, modules=342, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -86,13 +87,13 @@ CEILINGS: Final = {
     # fields, and those of all namespaces, of a zone and of a watch take 225. Names are completed, types are
     # named in words, and a command imports only its own module: 115.
     # Who owns a job takes 130. The end of old signing secrets takes 6.
-    # Failing jobs take 25. Filters of many runs take 80.
-    "client": Size(lines=6_527, modules=62, inner_imports=0),
+    # Failing jobs take 25. Filters of many runs take 80. The overview takes 30.
+    "client": Size(lines=6_557, modules=62, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
-    # The health of a job takes 7, and attempts 7. Many runs take 17.
-    "generated": Size(lines=1_071, modules=10, inner_imports=0),
+    # The health of a job takes 7, and attempts 7. Many runs take 17, the overview 23.
+    "generated": Size(lines=1_094, modules=10, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
     # The worker uses what reads the time of a heartbeat.
@@ -162,13 +163,13 @@ CEILINGS: Final = {
     # Which Chromium shows pages, and the group of the tests on DynamoDB Local: 37, in two modules.
     # What stands beside the jobs of a file: 240. Who owns them: 190. All or nothing: 85.
     # The end of old signing secrets: 68. The health of jobs, in two modules: 310.
-    # The attempts that a run keeps: 102. Many runs, redriven and cancelled: 97.
+    # The attempts that a run keeps: 102. Many runs, redriven and cancelled: 97. The overview: 138.
     # Every order of small worlds: an engine, a world whose calls are steps, and scenarios: 665.
     # The shootout takes 170 in five modules, with a real run of the harness.
     # Clocks that step, and chains in circles, in simulated worlds: 252, in two modules.
     # Requests of lists and audits of many jobs are counted: 189.
     # Reads ahead, and all fields of a series in a pack: 18.
-    "tests": Size(lines=99_125, modules=859, inner_imports=1),
+    "tests": Size(lines=99_263, modules=860, inner_imports=1),
 }
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from sweephand_client.api.calls import Calls, label_query, preconditions
 from sweephand_client.http.errors import ConflictError
@@ -19,7 +19,7 @@ from sweephand_client.openapi.policies import (
     WholePolicyResponse,
 )
 from sweephand_client.openapi.requests import PauseRequest
-from sweephand_client.openapi.run_answers import StatsResponse
+from sweephand_client.openapi.run_answers import NamespaceOverviewResponse, StatsResponse
 from sweephand_client.openapi.windows import WindowRequest, WindowResponse
 
 #: The OpenAPI document does not have the calls of EventBridge Scheduler's API.
@@ -34,6 +34,17 @@ class Namespaces(Calls):
     def list(self) -> Iterator[NamespaceSummary]:
         """The namespaces that the key sees, by name."""
         return self._items(operations.LIST_NAMESPACES)
+
+    def overview(
+        self, *, since: str | None = None, include: Literal["jobs"] | None = None
+    ) -> Iterator[NamespaceOverviewResponse]:
+        """What is wrong in each namespace that the key sees, by name. Runs since 24 hours ago count.
+
+        With `include`, its jobs are counted by state, which reads up to a thousand of them.
+        """
+        query: Query = {"since": since, "include": include}
+        for part in self._parts(operations.SHOW_OVERVIEW, query=query):
+            yield from part["items"]
 
     def get(self, namespace: str) -> NamespaceResponse:
         """The settings of a namespace. One that was never written has empty limits and no `rev`."""

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from sweephand_client.commands.inputs import read_labels
+from sweephand_client.commands.inputs import read_labels, read_past
 from sweephand_client.commands.session import Session
 from sweephand_client.commands.times import AHEAD, PAST, given
 from sweephand_client.openapi.run_answers import StatsStepResponse
@@ -15,6 +15,34 @@ from sweephand_client.tasks.zones import COMPARED_MAX, installed_version, moves
 _BAR_WIDTH: Final = 40
 
 _STATS: Final = ("FROM", "DELIVERED", "RETRYING", "FAILED", "SKIPPED", "FAULTS", "P50 MS", "P99 MS", "")
+
+#: What an overview counts of a namespace, in the order of its columns.
+_TROUBLES: Final = ("failingJobs", "failed", "retrying", "skipped", "running")
+
+
+def overview(
+    session: Session,
+    *,
+    since: Annotated[
+        str | None, typer.Option(help="Count runs due since then: RFC 3339, or 1h, 7d ago. By default 24h.")
+    ] = None,
+    jobs: Annotated[bool, typer.Option("--jobs", help="Count the jobs of each, too.")] = False,
+) -> None:
+    """Show what fails and what is paused in all namespaces of the key, trouble first."""
+    begin = None if since is None else read_past(since, session.now())
+    found = list(session.client.namespaces.overview(since=begin, include="jobs" if jobs else None))
+    found.sort(key=lambda each: (-each["failingJobs"], -each["failed"], -each["retrying"]))
+    heads = ("NAMESPACE", "FAILING JOBS", "FAILED", "RETRYING", "SKIPPED", "RUNNING LATE", "PAUSED POLICIES")
+    rows = [
+        (
+            each["namespace"],
+            *(f"{each[name]}{'+' if each['partial'] else ''}" for name in _TROUBLES),
+            each["pausedPolicies"],
+            *([] if "jobs" not in each else each["jobs"].values()),
+        )
+        for each in found
+    ]
+    session.output.table((*heads, *(("ACTIVE", "PAUSED", "COMPLETED") if jobs else ())), rows, found)
 
 
 def forecast(

@@ -33,6 +33,7 @@ _PLACES: Final[Mapping[str, _Place]] = {
     "status": _Place("access", "status"),
     "changes": _Place("access", "changes"),
     "tail": _Place("run", "tail"),
+    "overview": _Place("figures", "overview"),
     "forecast": _Place("figures", "forecast"),
     "stats": _Place("figures", "stats"),
     "zones": _Place("figures", "zones"),

@@ -61,6 +61,7 @@ from sweephand_client.openapi.run_answers import (
     CallbackResponse,
     ListedBatchResponse,
     NamespaceRunResponse,
+    OverviewResponse,
     RedriveResponse,
     StatsResponse,
 )
@@ -130,6 +131,7 @@ GET_RUN: Final = Operation[None, RunResponse](
 LIST_NAMESPACE_RUNS: Final = Operation[None, Page[NamespaceRunResponse]](
     "listNamespaceRuns", "GET", "/v1/namespaces/{namespace}/runs"
 )
+SHOW_OVERVIEW: Final = Operation[None, OverviewResponse]("showOverview", "GET", "/v1/overview")
 STATS: Final = Operation[None, StatsResponse]("stats", "GET", "/v1/namespaces/{namespace}/stats")
 LIST_BATCHES: Final = Operation[None, Page[ListedBatchResponse]](
     "listBatches", "GET", "/v1/namespaces/{namespace}/jobs/{name}/batches"

@@ -15,6 +15,39 @@ class NamespaceRunResponse(RunResponse):
     job: str
 
 
+class JobStatesResponse(TypedDict):
+    """How many jobs are in each state."""
+
+    active: int
+    paused: int
+    completed: int
+
+
+class NamespaceOverviewResponse(TypedDict):
+    """What is wrong in a namespace."""
+
+    namespace: str
+    failed: int
+    retrying: int
+    skipped: int
+    running: int
+    failingJobs: int
+    newestFailureAt: str | None
+    pausedPolicies: int
+    jobs: NotRequired[JobStatesResponse]
+    partial: bool
+
+
+class OverviewResponse(TypedDict):
+    """The namespaces by name."""
+
+    since: str
+    heartbeatAt: str | None
+    enabled: bool
+    items: list[NamespaceOverviewResponse]
+    nextCursor: NotRequired[str]
+
+
 class LatenessClassResponse(TypedDict):
     """The first attempts of one class of lateness."""
 

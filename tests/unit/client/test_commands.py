@@ -109,6 +109,26 @@ def test_many_runs_are_counted_redriven_and_cancelled(sweephand: CommandLine) ->
     assert sweephand.run("run", "cancel", "slow").code == 2
 
 
+def test_all_namespaces_are_shown_with_trouble_first(sweephand: CommandLine) -> None:
+    world = sweephand.server.api.world
+    world.consumers.answering = lambda attempt: Answer(
+        succeeded=attempt.trigger.key.namespace == "a", code=503
+    )
+    for namespace in ("a", "b"):
+        once = ("--due", "10s", "--url", URL, "--field", 'retry={"maxAttempts": 1}')
+        sweephand.ok("job", "schedule", "job", "--namespace", namespace, *once)
+    world.run_until(world.clock.time + 11_000)
+    head, *rows = sweephand.ok("overview", "--jobs").out.splitlines()
+    assert [row.split() for row in rows] == [
+        ["b", "1", "1", "0", "0", "0", "0", "0", "0", "1"],
+        ["a", "0", "0", "0", "0", "0", "0", "0", "0", "1"],
+    ]
+    assert head.split()[-3:] == ["ACTIVE", "PAUSED", "COMPLETED"]
+    found = sweephand.ok("overview", "--since", "2026-11-21T12:00:11Z", "--json").json
+    assert [(each["namespace"], each["failed"]) for each in found] == [("a", 0), ("b", 0)]
+    assert "jobs" not in found[0]
+
+
 def test_a_job_is_scheduled_shown_listed_and_deleted(sweephand: CommandLine) -> None:
     said = sweephand.ok(
         *NIGHTLY, "--data", '{"price": 1.10}', "--label", "team=ops", "--field", "repeats=4"

@@ -79,6 +79,7 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", "/v1/namespaces/ns", None, (200, 200, 200)),
     ("PUT", "/v1/namespaces/ns", {"limits": {"jobs": 5}}, (403, 403, 200)),
     ("GET", "/v1/namespaces", None, (200, 200, 200)),
+    ("GET", "/v1/overview", None, (200, 200, 200)),
     ("GET", SECRETS_URL, None, (403, 403, 200)),
     ("POST", SECRETS_URL, None, (403, 403, 200)),
     ("DELETE", SECRETS_URL, None, (403, 403, 404)),

@@ -168,7 +168,7 @@ def test_a_policy_that_is_no_name_is_refused_with_what_would_be_right(name: str)
         ("label=:x", ["/label/0"]),
         ("prefix=a%2Fb", ["/prefix"]),
         ("prefix=" + "x" * 129, ["/prefix"]),
-        ("sort=name", ["/sort"]),
+        ("sort=nextRun", ["/sort"]),
         ("limit=0&state=x", ["/state", "/limit"]),
         ("policy=a&policy=b", ["/policy"]),
         ("limit=99999999999999999999999999999999", ["/limit"]),

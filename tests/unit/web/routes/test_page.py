@@ -142,6 +142,8 @@ def test_each_example_of_a_call_is_one_that_the_api_takes(operation: Operation) 
         client.send("PUT", "/v1/namespaces/demo/secrets/api-token", {"value": "x"})
         client.send("PUT", "/v1/namespaces/demo/windows/nightly", {"schedule": "@daily", "duration": "1h"})
         client.send("POST", "/v1/namespaces/demo/signing-keys")
+        for method in ("GET", "POST"):
+            client.send(method, "/v1/namespaces/demo/signing-secrets")
         client.world.leases.beat(Heartbeat(client.world.clock.now()))
         client.send("PUT", "/v1/namespaces/demo/jobs/hello", JOB)
         run_id = client.send("POST", "/v1/namespaces/demo/jobs/hello/trigger").json["id"]

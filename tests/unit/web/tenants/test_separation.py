@@ -91,7 +91,8 @@ def cursors_of(town: Town) -> dict[str, str]:
             now = town.client.world.clock.time
             found[call.name] = cursor.encode("stats", str(now - now % MINUTE_MS - 30 * MINUTE_MS))
         elif call.has_cursor and call.method == "GET":
-            keys = town.everything_key if call.name == "listNamespaces" else town.theirs.keys
+            is_of_all = call.name in ("listNamespaces", "showOverview")
+            keys = town.everything_key if is_of_all else town.theirs.keys
             page = town.send(keys["admin"], "GET", call.url(town.theirs.names, "limit=1"))
             found[call.name] = page.json["nextCursor"]
     return found

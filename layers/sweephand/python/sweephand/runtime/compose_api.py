@@ -37,6 +37,7 @@ from sweephand.runs.flagged import FlaggedRuns
 from sweephand.runs.flagged_list import FlaggedList
 from sweephand.runs.health import HealthReader
 from sweephand.runs.overlap_queue import OverlapQueue
+from sweephand.runs.overview import Overview
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.requeue import Requeue
@@ -194,6 +195,13 @@ def compose_api(
         lines=stores.lines,
         callbacks=callbacks,
         redriver=redriver,
+        overview=Overview(
+            flagged=flagged,
+            jobs=jobs,
+            policies=stores.policies.page,
+            clock=clock,
+            concurrently=concurrently,
+        ),
         bulk_runs=BulkRuns(
             flagged=flagged,
             redriver=redriver,

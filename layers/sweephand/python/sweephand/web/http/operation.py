@@ -49,6 +49,7 @@ from sweephand.runs.delivery_stats import StatsReader
 from sweephand.runs.explain.explainer import Explainer
 from sweephand.runs.flagged_list import FlaggedList
 from sweephand.runs.health import HealthReader
+from sweephand.runs.overview import Overview
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
 from sweephand.targets.reach import Reach
@@ -79,6 +80,7 @@ class Services:
     lines: LineStore
     redriver: Redriver
     bulk_runs: BulkRuns
+    overview: Overview
     rebuilder: Rebuilder
     auditor: Auditor
     callbacks: Callbacks
