@@ -65,7 +65,7 @@ CEILINGS: Final = {
     # A clock that steps back: 4.
     # Lists that ask all partitions at once take 56, and an audit that reads many jobs at once 55.
     # Columns become tuples, and series are stored by columns: 17. A sweep reads ahead: 20.
-    "package": Size(lines=36_281, modules=342, inner_imports=34),
+    "package": Size(lines=36_438, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -88,7 +88,7 @@ CEILINGS: Final = {
     # named in words, and a command imports only its own module: 115.
     # Who owns a job takes 130. The end of old signing secrets takes 6.
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 30.
-    "client": Size(lines=6_557, modules=62, inner_imports=0),
+    "client": Size(lines=7_023, modules=69, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -169,7 +169,7 @@ CEILINGS: Final = {
     # Clocks that step, and chains in circles, in simulated worlds: 252, in two modules.
     # Requests of lists and audits of many jobs are counted: 189.
     # Reads ahead, and all fields of a series in a pack: 18.
-    "tests": Size(lines=99_263, modules=860, inner_imports=1),
+    "tests": Size(lines=100_160, modules=871, inner_imports=1),
 }
 
 

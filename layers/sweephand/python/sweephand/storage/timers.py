@@ -4,6 +4,7 @@ import json
 import zlib
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import accumulate, repeat, takewhile
 from typing import Any, Final
 
