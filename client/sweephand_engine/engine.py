@@ -6,7 +6,7 @@ Nothing happens by itself. Threads call the duties by the clock of this machine,
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from sweephand.access.named_secrets import SecretReader
 from sweephand.base.concurrency import Concurrently, one_by_one
@@ -52,10 +52,23 @@ _DELIVERY_MS: Final = 90 * SECOND_MS
 _TICK_MS: Final = 55 * SECOND_MS
 _SWEEP_MS: Final = 120 * SECOND_MS
 
-#: Messages of each queue that are handled at once. A message comes up to a second before its due time, and
-#: then waits. A slow consumer takes up to a minute.
+#: The messages of a call of the delivery function (BatchSize in template.yaml). They share the read of their
+#: jobs and the count of what was delivered.
+MESSAGES_MAX: Final = 10
+
+#: Calls at once. A message comes up to a second before its due time, and then waits. A slow consumer takes up
+#: to a minute.
 DELIVERIES_MAX: Final = 128
 FLOWS_MAX: Final = 8
+
+
+class Function(NamedTuple):
+    """What handles the messages of a queue: so many calls at once, each with so many messages."""
+
+    queue: MemoryQueue
+    handle: Callable[[Sequence[Received]], None]
+    calls_max: int
+    messages_max: int
 
 
 class Start(Protocol):
@@ -240,17 +253,26 @@ class Engine:
             deadline=self.clock.now() + _SWEEP_MS,
         ).raise_faults()
 
-    def deliver(self, received: Received) -> None:
-        """What the delivery function of a stack does with a message."""
+    @property
+    def functions(self) -> Sequence[Function]:
+        """What the delivery function and the flow function of a stack do."""
+        return (
+            Function(self.queues[DELIVERY_URL], self.deliver, DELIVERIES_MAX, MESSAGES_MAX),
+            Function(self.queues[FLOW_URL], self.work, FLOWS_MAX, 1),
+        )
+
+    def deliver(self, received: Sequence[Received]) -> None:
+        """What the delivery function of a stack does with the messages of a call."""
         self._attempt(partial(self._deliver, received))
 
-    def work(self, received: Received) -> None:
-        """What the flow function of a stack does with a message."""
-        self._attempt(partial(self._work, received))
+    def work(self, received: Sequence[Received]) -> None:
+        """What the flow function of a stack does with the message of a call."""
+        [message] = received
+        self._attempt(partial(self._work, message))
 
-    def _deliver(self, received: Received) -> None:
+    def _deliver(self, received: Sequence[Received]) -> None:
         deadline = self.clock.now() + _DELIVERY_MS
-        handled = self._deliveries.intake.handle([received], deadline=deadline)
+        handled = self._deliveries.intake.handle(received, deadline=deadline)
         self.stores.queue.acknowledge([each.receipt for each in finished(handled)])
         if (stats := self._deliveries.stats) is not None:
             stats.count(handled, self._ids.token(), deadline)

@@ -1,7 +1,7 @@
 """The threads that run an engine by the clock of this machine.
 
 A thread takes the place of each function of a stack: one ticks every minute, and others deliver and serve the
-lines of policies, a message each.
+lines of policies, a call each.
 """
 
 import threading
@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.runs.received import Received
 from sweephand.runtime.machine import deliver_concurrently
-from sweephand_engine.engine import DELIVERIES_MAX, DELIVERY_URL, FLOW_URL, FLOWS_MAX, Engine
+from sweephand_engine.engine import DELIVERIES_MAX, MESSAGES_MAX, Engine, Function
 from sweephand_engine.sqs.queue import MemoryQueue
 
 Result = TypeVar("Result")
@@ -27,7 +27,7 @@ class Threads:
 
     def __init__(self) -> None:
         self._is_over = threading.Event()
-        self._tasks = ThreadPoolExecutor(DELIVERIES_MAX, "task")
+        self._tasks = ThreadPoolExecutor(DELIVERIES_MAX * MESSAGES_MAX, "task")
         self._threads: list[threading.Thread] = []
         self._queues: list[MemoryQueue] = []
 
@@ -43,15 +43,9 @@ class Threads:
         """Start the threads. The first tick is over when this returns, so the engine is healthy."""
         engine.tick()
         self._queues += engine.queues.values()
-        delivery, flow = engine.queues[DELIVERY_URL], engine.queues[FLOW_URL]
-        bodies: dict[str, Callable[[], None]] = {
-            "tick": partial(self._tick_every_minute, engine),
-            "deliver": partial(_pump, delivery, engine.deliver, DELIVERIES_MAX, "pump-delivery"),
-            "flow": partial(_pump, flow, engine.work, FLOWS_MAX, "pump-flow"),
-        }
-        self._threads += [
-            threading.Thread(target=body, name=name, daemon=True) for name, body in bodies.items()
-        ]
+        bodies: list[Callable[[], None]] = [partial(self._tick_every_minute, engine)]
+        bodies += [partial(_pump, each) for each in engine.functions]
+        self._threads += [threading.Thread(target=body, daemon=True) for body in bodies]
         for each in self._threads:
             each.start()
 
@@ -73,16 +67,16 @@ class Threads:
             engine.tick()
 
 
-def _pump(queue: MemoryQueue, handle: Callable[[Received], object], most: int, name: str) -> None:
-    """Give each message of a queue to a thread, at most so many at once."""
-    free = threading.Semaphore(most)
-    with ThreadPoolExecutor(most, name) as threads:
+def _pump(function: Function) -> None:
+    """Give the messages of a queue to threads, as Lambda gives them to functions."""
+    free = threading.Semaphore(function.calls_max)
+    with ThreadPoolExecutor(function.calls_max) as threads:
 
-        def handle_one(received: Received) -> None:
+        def call(received: Sequence[Received]) -> None:
             try:
-                handle(received)
+                function.handle(received)
             finally:
                 free.release()
 
-        while free.acquire() and (received := queue.take()) is not None:
-            threads.submit(handle_one, received)
+        while free.acquire() and (received := function.queue.take(function.messages_max)):
+            threads.submit(call, received)

@@ -79,17 +79,17 @@ class MemoryQueue:
             gone = [number for number in numbers if self._messages.pop(number, None) is not None]
         self._journal.delete(self._name, gone)
 
-    def take(self) -> Received | None:
-        """The next message, as soon as it is visible. None when the queue is closed."""
+    def take(self, limit: int) -> list[Received]:
+        """Up to `limit` messages, as soon as one is visible. Empty only when the queue is closed."""
         while True:
             with self._changed:
                 while not self._is_closed and (wait_ms := self._wait_ms()) != 0:
                     self._changed.wait(None if wait_ms is None else wait_ms / SECOND_MS)
                 if self._is_closed:
-                    return None
+                    return []
             # Another thread may have received the message meanwhile.
-            if received := self.receive(1):
-                return received[0]
+            if received := self.receive(limit):
+                return received
 
     def receive(self, limit: int = 10) -> list[Received]:
         """The messages that are visible now, at most `limit`."""

@@ -1,6 +1,6 @@
 """What happens when in a simulated stack: its messages, its ticks, and how time passes between them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -10,10 +10,9 @@ from sweephand.model.timer import Heartbeat, bucket_of
 from sweephand.ports.queue import Targets
 from sweephand.runs.received import Received
 from sweephand.targets.reach import Reach
-from sweephand_engine.engine import DELIVERIES_MAX, DELIVERY_URL, FLOW_URL, FLOWS_MAX, Engine
+from sweephand_engine.engine import Engine, Function
 from sweephand_engine.journal import Journal
 from sweephand_engine.seeded_ids import SeededIds
-from sweephand_engine.sqs.queue import MemoryQueue
 from sweephand_engine.testing.clock import SimulatedClock
 
 #: DynamoDB removes an item within a few days of its end.
@@ -21,27 +20,26 @@ _EXPIRY_MS: Final = DAY_MS
 
 
 class _Pump:
-    """Gives the messages of a queue to strands, at most so many at once."""
+    """Gives the messages of a queue to strands, as Lambda gives them to functions."""
 
-    def __init__(self, queue: MemoryQueue, handle: Callable[[Received], None], most: int) -> None:
-        self._queue = queue
-        self._handle = handle
-        self._free = most
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self._free = function.calls_max
 
     def next_at(self) -> Instant | None:
         """When it has something to do; None if it has nothing, or if all of its strands are busy."""
-        return self._queue.next_at() if self._free else None
+        return self._function.queue.next_at() if self._free else None
 
     def start(self, clock: SimulatedClock) -> None:
         """Begin to handle the messages that are visible now."""
-        while self._free and (received := self._queue.receive(min(self._free, 10))):
-            self._free -= len(received)
-            for each in received:
-                clock.start(partial(self._handle_one, each))
+        queue, size = self._function.queue, self._function.messages_max
+        while self._free and (received := queue.receive(size)):
+            self._free -= 1
+            clock.start(partial(self._call, received))
 
-    def _handle_one(self, received: Received) -> None:
+    def _call(self, received: Sequence[Received]) -> None:
         try:
-            self._handle(received)
+            self._function.handle(received)
         finally:
             self._free += 1
 
@@ -79,15 +77,11 @@ class Simulation:
             start=clock.start,
             failed=lambda _, error: clock.errors.append(error),
         )
-        engine, queues = self.engine, self.engine.queues
-        self._pumps = (
-            _Pump(queues[DELIVERY_URL], engine.deliver, DELIVERIES_MAX),
-            _Pump(queues[FLOW_URL], engine.work, FLOWS_MAX),
-        )
+        self._pumps = [_Pump(each) for each in self.engine.functions]
         self._ticked_at = self._beaten_at = self._expired_at = clock.now()
         self._due_at: Instant | None = None
         self._tick_at: Instant | None = None
-        engine.tick()
+        self.engine.tick()
 
     def run(self, until: Instant) -> None:
         """Let everything happen up to and including that instant.

@@ -48,9 +48,9 @@ class Bench:
 
     def deliver(self) -> None:
         """Handle the messages that are visible now."""
-        for queue in self.engine.queues.values():
-            for received in queue.receive():
-                self.engine.deliver(received)
+        for function in self.engine.functions:
+            while received := function.queue.receive(function.messages_max):
+                function.handle(received)
 
     def pass_minutes(self, count: int) -> None:
         """Let that many minutes pass second by second, and tick in each."""

@@ -99,8 +99,8 @@ def test_a_thread_that_waits_gets_a_message_that_comes(queue: MemoryQueue) -> No
     took: list[str] = []
 
     def take() -> None:
-        while (received := queue.take()) is not None:
-            took.append(received.body)
+        while received := queue.take(1):
+            took.extend(each.body for each in received)
             if len(took) == 2:
                 queue.close()
 
@@ -113,14 +113,20 @@ def test_a_thread_that_waits_gets_a_message_that_comes(queue: MemoryQueue) -> No
     assert took == ["a", "b"]
 
 
+def test_messages_that_are_visible_together_are_taken_together(queue: MemoryQueue) -> None:
+    send(queue, "a", "b", "c")
+
+    assert [[each.body for each in queue.take(2)] for _ in range(2)] == [["a", "b"], ["c"]]
+
+
 def test_many_threads_take_each_message_once(queue: MemoryQueue) -> None:
     took: list[str] = []
     expected = [str(number) for number in range(200)]
 
     def take() -> None:
-        while (received := queue.take()) is not None:
-            queue.delete([received.receipt])
-            took.append(received.body)
+        while received := queue.take(3):
+            queue.delete([each.receipt for each in received])
+            took.extend(each.body for each in received)
             if not len(queue):
                 queue.close()
 

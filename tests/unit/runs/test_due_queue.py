@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
+from tests.fakes.definitions import definition
 from tests.fakes.doubles import NOON, HandClock
 from tests.fakes.memory import MemoryJobs
 from tests.fakes.world import job_of
@@ -140,18 +142,30 @@ def test_a_read_that_fails_is_left_to_each_handler() -> None:
     assert len(jobs.asked) == 1
 
 
-def test_a_group_whose_time_has_come_is_read_before_any_thread_asks() -> None:
+def test_the_calling_thread_reads_the_first_group_and_waits_until_it_is_due() -> None:
     clock = HandClock()
     jobs = Reads(clock)
-    (group,) = grouped(jobs, clock, (NOON + READ_LEAD_MS, "a"))
-    assert jobs.asked == [(NOON, ["a"])]
-    group.read_of(JobKey("ns", "a"))
+    queue = DueQueue([trigger(DUE + 1, "a"), trigger(DUE, "b")], jobs=jobs, clock=clock)
+    assert queue.first is not None
+    queue.first.wait()
+    assert jobs.asked == [(DUE - READ_LEAD_MS, ["a", "b"])]
+    assert clock.now() == DUE
+    next(iter(queue)).work(DUE)
     assert len(jobs.asked) == 1
 
 
-def test_a_group_is_not_read_before_its_time() -> None:
+def test_nothing_waits_until_a_trigger_is_due_that_goes_to_a_gate_before() -> None:
     clock = HandClock()
     jobs = Reads(clock)
-    grouped(jobs, clock, (NOON + READ_LEAD_MS + 1, "a"))
-    assert jobs.asked == []
-    assert clock.now() == NOON
+    jobs.put(replace(job_of("gated"), definition=definition(policy="slowly")), None)
+    queue = DueQueue([trigger(DUE, "free"), trigger(DUE + 1, "gated")], jobs=jobs, clock=clock)
+    assert queue.first is not None
+    queue.first.wait()
+    assert clock.now() == DUE - READ_LEAD_MS
+
+
+def test_nothing_waits_for_a_group_while_another_message_may_begin() -> None:
+    clock = HandClock()
+    early = trigger(NOON + EARLY_WAIT_MAX_MS, "early", EARLY_WAIT_MAX_MS)
+    queue = DueQueue([trigger(DUE, "due"), early], jobs=Reads(clock), clock=clock)
+    assert queue.first is None

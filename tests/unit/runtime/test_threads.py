@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, cast
 
@@ -30,6 +31,22 @@ def test_the_outcomes_of_deliveries_are_returned_in_order() -> None:
         return "last"
 
     assert run([lambda: last_begun.wait(60), lambda: "middle", begin]) == [True, "middle", "last"]
+
+
+class Busy(ThreadPoolExecutor):
+    """A pool without a free thread. It counts what it was asked to do."""
+
+    asked = 0
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        self.asked += 1
+        return Future()
+
+
+def test_messages_that_are_delivered_fast_ask_for_one_thread_only() -> None:
+    pool = Busy(1)
+    delivered = deliver_concurrently([partial(int, number) for number in range(10)], pool)
+    assert (list(delivered), pool.asked) == (list(range(10)), 1)
 
 
 def test_one_message_is_delivered_in_the_calling_thread() -> None:

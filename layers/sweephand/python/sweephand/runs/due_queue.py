@@ -90,13 +90,16 @@ class ReadGroup:
         self._keys.add(key)
         pending.group = self
 
-    def read_if_due(self) -> None:
-        """Read the jobs in the calling thread if the group's time has come, and else do nothing.
+    def wait(self) -> None:
+        """Read the jobs in the calling thread, and wait there until the first trigger is due.
 
-        Threads that begin together would all wait for one of them to read. To wake each takes longer.
+        Threads that begin together would all wait, and to wake each takes longer. A trigger under a policy
+        goes to its gate before it is due. So nothing waits here for a group with such a job.
         """
-        if self._clock.now() >= self._first_at - READ_LEAD_MS:
-            self._reads()
+        for read in self._reads().values():
+            if read.job is not None and read.job.definition.policy is not None:
+                return
+        self._clock.wait_until(self._first_at)
 
     def read_of(self, key: JobKey) -> JobRead:
         """The read of that job. The first caller waits until the group's time and reads all of its jobs.
@@ -139,8 +142,8 @@ class DueQueue:
                 groups.append(ReadGroup(due_at, jobs=jobs, clock=clock))
             groups[-1].add(each, key)
             self._waiting.append((due_at, each))
-        if groups:
-            groups[0].read_if_due()
+        #: What all threads would wait for; None if another message may begin at once.
+        self.first = groups[0] if groups and len(awaited) == len(self._waiting) else None
 
     def __iter__(self) -> Iterator[Pending]:
         """The messages, each one as it is taken."""

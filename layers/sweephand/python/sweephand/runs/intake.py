@@ -186,6 +186,8 @@ class Intake:
         function.
         """
         queue = DueQueue(pending, jobs=self._jobs, clock=self._clock)
+        if queue.first is not None:
+            queue.first.wait()
 
         def work() -> list[Handled]:
             handled: list[Handled] = []

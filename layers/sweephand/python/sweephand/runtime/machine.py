@@ -5,9 +5,8 @@ import random
 import string
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
-from operator import itemgetter
 from typing import Final, NamedTuple, TypeVar
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE, REQUESTS_AT_ONCE
@@ -162,18 +161,33 @@ def deliver_concurrently(
     """The results of the tasks, in order. Each task has a thread to begin in at once.
 
     The threads are those of one delivery function, or of a `pool` that serves several callers. The calling
-    thread works as well, and a thread that has ended its task takes one that no thread has begun.
-    So fewer threads have to be woken where consumers answer fast. A task must not raise.
+    thread works as well. A thread that begins a task asks for one more thread. A thread that has ended its
+    task takes one that no thread has begun. So few threads have to be woken where consumers answer fast.
+    A task must not raise.
     """
     numbers = iter(range(len(tasks)))
+    results: dict[int, Result] = {}
+    helpers: list[Future[None]] = []
+    is_awaited = False
 
-    def work() -> list[tuple[int, Result]]:
-        return [(number, tasks[number]()) for number in numbers]
+    def help_out() -> None:
+        nonlocal is_awaited
+        is_awaited = False
+        work()
 
-    helping = [(pool or delivery_pool()).submit(work) for _ in tasks[1:]]
-    done = work()
-    for helper in helping:
+    def work() -> None:
+        nonlocal is_awaited
+        for number in numbers:
+            # Two threads may both ask, for one helper more than is needed.
+            if number + 1 < len(tasks) and not is_awaited:
+                is_awaited = True
+                helpers.append((pool or delivery_pool()).submit(help_out))
+            results[number] = tasks[number]()
+
+    work()
+    while helpers:
+        helper = helpers.pop()
         # One that no thread has begun has nothing left to do. Its thread may wait for helpers of its own.
         if not helper.cancel():
-            done += helper.result()
-    return [result for _, result in sorted(done, key=itemgetter(0))]
+            helper.result()
+    return [results[number] for number in range(len(tasks))]
