@@ -2,13 +2,16 @@
 
 import gc
 import os
+import socket
+from collections.abc import Callable
+from http.client import HTTPException, HTTPResponse
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sweephand.base.instants import INSTANT_MAX
-from sweephand.delivery.http.http1 import answer_to, retry_after_at
+from sweephand.delivery.http.http1 import answer_to, read_answer, retry_after_at
 from sweephand.delivery.http.sockets import BoundedSocket
 
 NOW = 1_795_262_400_123
@@ -126,3 +129,75 @@ def test_an_unreferenced_socket_is_closed_without_a_warning() -> None:
     gc.collect()
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(descriptor)
+
+
+def read_here(sock: socket.socket) -> HTTPResponse:
+    return read_answer(sock, "POST")
+
+
+def read_by_http_client(sock: socket.socket) -> HTTPResponse:
+    response = HTTPResponse(sock, method="POST")
+    response.begin()
+    return response
+
+
+def head_of(text: bytes, read: Callable[[socket.socket], HTTPResponse] = read_here) -> dict[str, object]:
+    """What the head of an answer says."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(text)
+        theirs.shutdown(socket.SHUT_WR)
+        with read(ours) as response:
+            names = ("status", "reason", "chunked", "length", "will_close")
+            found = {name: getattr(response, name) for name in names}
+            return found | {"retry-after": response.headers.get("retry-after")}
+
+
+_VERSIONS = st.sampled_from(["HTTP/1.1", "HTTP/1.0"])
+_STATUSES = st.sampled_from(["200 OK", "204 No Content", "304", "503 Service Unavailable"])
+_HEADERS = st.sampled_from(
+    [
+        "Content-Length: 5",
+        "content-length:0",
+        "content-length: many",
+        "content-length: -1",
+        "Transfer-Encoding: Chunked",
+        "transfer-encoding: gzip",
+        "Connection: close",
+        "connection: Keep-Alive",
+        "Retry-After:  7",
+        "Retry-After: 9",
+        "x-empty:",
+        "x-colons: a: b",
+    ]
+)
+
+
+@given(_VERSIONS, _STATUSES, st.lists(_HEADERS, max_size=5), st.sampled_from(["\r\n", "\n"]))
+def test_the_head_of_an_answer_means_what_it_means_to_http_client(
+    version: str, status: str, headers: list[str], end: str
+) -> None:
+    lengths = {each.partition(":")[2].strip() for each in headers if each.lower().startswith("content-l")}
+    text = end.join([f"{version} {status}", *headers, "", ""]).encode()
+    if len(lengths) > 1:
+        with pytest.raises(HTTPException, match="more than one content-length"):
+            head_of(text)
+        return
+    assert head_of(text) == head_of(text, read_by_http_client)
+
+
+def test_a_line_that_is_no_header_does_not_hide_the_next_one() -> None:
+    assert head_of(b"HTTP/1.1 503 Busy\r\nno header\r\nretry-after: 7\r\n\r\n")["retry-after"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"HTTP/2 200 OK\r\n\r\n", "HTTP/2"),
+        (b"HTTP/1.1 200 OK\r\n" + b"x" * 70_000 + b"\r\n\r\n", "header line"),
+        (b"HTTP/1.1 103 Early Hints\r\n\r\n" * 33 + b"HTTP/1.1 200 OK\r\n\r\n", "more than 32 interim"),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_refused(text: bytes, message: str) -> None:
+    with pytest.raises(HTTPException, match=message):
+        head_of(text)

@@ -1,7 +1,7 @@
 """HTTP/1.1 over a connection: writing a request in one piece, reading the answer, and what it means.
 
-http.client reads the answer. The request is written here, because http.client checks and sends header by
-header, which takes longer.
+http.client reads the status and the body of an answer. Headers are written and read here: http.client sends
+them one by one, and has a parser of mails read them, which takes longer (decision 006).
 """
 
 import http.client
@@ -12,15 +12,11 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
-from typing import Any, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, from_datetime
-from sweephand.delivery.http.sockets import RECEIVED_BYTES_MAX
 from sweephand.model.attempt import ANSWER_BYTES_KEPT, Answer
 from sweephand.targets.url import Url
-
-# http.client refuses an answer with more than 100 headers. Here the socket bounds an answer, by its bytes.
-http.client._MAXHEADERS = RECEIVED_BYTES_MAX  # type: ignore[attr-defined]  # noqa: SLF001
 
 #: The bytes that a line of a request's head may contain (RFC 9110, 5.5): no control character but the tab.
 _PERMITTED: Final = bytes({0x09, *range(0x20, 0x7F), *range(0x80, 0x100)})
@@ -31,6 +27,9 @@ _TOKEN: Final = b"!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijk
 #: How many interim answers a consumer may send before its answer. All of them are read within the target's
 #: time-out and count towards the limit of bytes.
 INTERIM_ANSWERS_MAX: Final = 32
+
+#: The longest line of an answer's head, as http.client has it.
+_LINE_BYTES_MAX: Final = 65_536
 
 
 class HttpRequest(NamedTuple):
@@ -85,42 +84,77 @@ def read_answer(sock: socket.socket, method: str) -> HTTPResponse:
     no other protocol, so 101 is the answer. Raises HTTPException, OSError or ValueError if no answer comes,
     or if it is not valid HTTP.
     """
-    response = _FinalResponse(sock, method=method)
+    response = _Response(sock, method=method)
     try:
         response.begin()
-        _check_length(response)
     except BaseException:
         response.close()
         raise
     return response
 
 
-class _FinalResponse(HTTPResponse):
-    """An answer as http.client reads it, but every interim answer is skipped as http.client skips 100."""
+class _Response(HTTPResponse):
+    """An answer of http.client. `headers` has the first value of each name, in lower case."""
 
-    _interim_answers = 0
-
-    def _read_status(self) -> tuple[str, int, str]:
-        # Not a public method. botocore overrides it as well, so it is unlikely to go away.
-        base: Any = super()
-        version, status, reason = base._read_status()  # noqa: SLF001 - a method of the base class
-        if not _is_interim(status):
-            return version, status, reason
-        self._interim_answers += 1
-        if self._interim_answers > INTERIM_ANSWERS_MAX:
+    def begin(self) -> None:
+        """Read the head of the final answer."""
+        base: Any = self
+        for _ in range(INTERIM_ANSWERS_MAX + 1):
+            # Not a public method. botocore overrides it, so it is unlikely to go away.
+            version, status, reason = base._read_status()  # noqa: SLF001 - a method of the base class
+            headers, lengths = _read_headers(self.fp)
+            if not _is_interim(status):
+                break
+        else:
             raise HTTPException(f"more than {INTERIM_ANSWERS_MAX} interim answers")
-        return version, HTTPStatus.CONTINUE, reason
+        if not version.startswith(("HTTP/1.", "HTTP/0.9")):
+            raise http.client.UnknownProtocol(version)
+        if len(lengths) > 1:
+            # The end of the answer would be a guess (RFC 9112, 6.3).
+            raise HTTPException("more than one content-length")
+        self.code = self.status = status
+        self.reason = reason.strip()
+        self.headers = self.msg = headers  # type: ignore[assignment] # read_body() and callers need get() only
+        self.chunked = headers.get("transfer-encoding", "").lower() == "chunked"
+        self.chunk_left = None
+        self.length = None
+        if status in _WITHOUT_BODY or base._method == "HEAD":  # noqa: SLF001 - as above
+            self.length = 0
+        elif lengths and not self.chunked:
+            [length] = lengths
+            self.length = int(length) if length.isdecimal() else None
+        connection = headers.get("connection", "").lower()
+        is_kept = "close" not in connection and (version == "HTTP/1.1" or "keep-alive" in connection)
+        self.will_close = not is_kept or (self.length is None and not self.chunked)
+
+
+#: The statuses whose answers have no body (RFC 9112, 6.3).
+_WITHOUT_BODY: Final = frozenset({101, 204, 304})
+
+
+def _read_headers(file: BinaryIO) -> tuple[dict[str, str], set[str]]:
+    """The first value of each header by its name in lower case, and all lengths that the answer gives itself.
+
+    A line without a colon is left out.
+    """
+    headers: dict[str, str] = {}
+    lengths: set[str] = set()
+    while line := file.readline(_LINE_BYTES_MAX + 1).decode("latin-1"):
+        if len(line) > _LINE_BYTES_MAX:
+            raise http.client.LineTooLong("header line")
+        name, colon, value = line.partition(":")
+        if colon:
+            name, value = name.strip().lower(), value.strip()
+            headers.setdefault(name, value)
+            if name == "content-length":
+                lengths.update(each.strip() for each in value.split(","))
+        elif not line.strip("\r\n"):
+            break
+    return headers, lengths
 
 
 def _is_interim(status: int) -> bool:
     return HTTPStatus.CONTINUE <= status < HTTPStatus.OK and status != HTTPStatus.SWITCHING_PROTOCOLS
-
-
-def _check_length(response: HTTPResponse) -> None:
-    """Refuse an answer with two different lengths: its end would be a guess (RFC 9112, 6.3)."""
-    lengths = response.headers.get_all("content-length", ())
-    if len({each.strip() for value in lengths for each in value.split(",")}) > 1:
-        raise HTTPException("more than one content-length")
 
 
 def read_body(response: HTTPResponse, bytes_max: int) -> tuple[bytes, bool]:
