@@ -79,7 +79,7 @@ class Attempt(NamedTuple):
     @property
     def context(self) -> Context:
         """The trace context that the attempt sends."""
-        return context_of(self.origin, self.id, self.number)
+        return Context() if self.origin is None else context_of(self.origin, self.id, self.number)
 
     @property
     def event(self) -> Event:

@@ -10,7 +10,7 @@ from sweephand.model.definition import Payload
 from sweephand.model.failed_attempt import FailedAttempt
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PermitName
-from sweephand.model.run_id import Demand, RunName, run_position
+from sweephand.model.run_id import Demand, RunName, run_id, run_position
 from sweephand.model.trace import Context, Origin, context_of
 from sweephand.model.trigger import BatchPlace, Failure, Redrive, Trigger, TriggerMessage
 
@@ -158,7 +158,7 @@ class Run:
     @property
     def run_id(self) -> str:
         """The name of the run within its job."""
-        return str(RunName(self.due_at, self.index, self.demand))
+        return run_id(self.due_at, self.index, self.demand)
 
     @property
     def trigger_id(self) -> str:

@@ -40,9 +40,14 @@ class RunName:
     demand: Demand | None = None
 
     def __str__(self) -> str:
-        if self.demand is None:
-            return f"{self.due_at}-{self.index}"
-        return f"{self.demand.kind}-{self.due_at}-{self.index}-{self.demand.token}"
+        return run_id(self.due_at, self.index, self.demand)
+
+
+def run_id(due_at: Instant, index: int, demand: Demand | None) -> str:
+    """The name of a run as text."""
+    if demand is None:
+        return f"{due_at}-{index}"
+    return f"{demand.kind}-{due_at}-{index}-{demand.token}"
 
 
 # `re` compiles the pattern when it is first used, because this module must be cheap to import.

@@ -9,7 +9,7 @@ from sweephand.model.failed_attempt import FailedAttempt
 from sweephand.model.job import JobKey
 from sweephand.model.orders import ResumeMessage
 from sweephand.model.policy_names import LANE_DEFAULT, Lane, PermitName, PolicyKey, Priority
-from sweephand.model.run_id import BatchEnd, Demand, RunName, batch_id
+from sweephand.model.run_id import BatchEnd, Demand, batch_id, run_id
 from sweephand.model.watch import Alert, WatchMessage, alert_id
 from sweephand.schedules import Batch, Occurrence, Series
 
@@ -68,7 +68,7 @@ class Trigger(NamedTuple):
     @property
     def run_id(self) -> str:
         """The name of its run within its job."""
-        return str(RunName(self.due_at, self.index, self.demand))
+        return run_id(self.due_at, self.index, self.demand)
 
 
 class Redrive(NamedTuple):

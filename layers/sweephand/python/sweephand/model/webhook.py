@@ -45,8 +45,13 @@ class Fact(NamedTuple):
 
 def values_of(facts: Iterable[Fact], source: object, event: Event) -> dict[str, Any]:
     """The values of those facts that a request of the event has."""
-    values = ((each, each.value(source)) for each in facts if event in each.events)
-    return {each.name: value for each, value in values if not (each.is_optional and value is None)}
+    values: dict[str, Any] = {}
+    for name, _, _, make, events, is_optional in facts:
+        if event in events:
+            value = make(source)
+            if value is not None or not is_optional:
+                values[name] = value
+    return values
 
 
 def object_of(facts: Iterable[Fact], event: Event, title: str, meaning: str) -> dict[str, Any]:

@@ -116,15 +116,19 @@ def _body(target: HttpTarget, attempt: Attempt) -> bytes:
 
 def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
     """The headers that Sweephand sets itself. `body` is the request's body, which the signatures cover."""
+    event = attempt.event
     signed = Signed(attempt, signatures(attempt.secrets, attempt.id, attempt.sent_at, body))
-    names = values_of(NAMES, attempt, attempt.event)
-    found = values_of(SIGNED_HEADERS, signed, attempt.event)
+    names = values_of(NAMES, attempt, event)
+    found = values_of(SIGNED_HEADERS, signed, event)
     found |= {header_of(name): value for name, value in names.items()}
-    return {name: each if isinstance(each, str) else _compact(each) for name, each in found.items()}
+    # Most values are texts, and most others are numbers, whose JSON is their text.
+    return {
+        name: str(each) if isinstance(each, str | int) else _compact(each) for name, each in found.items()
+    }
 
 
-def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
+#: Made once, because `json.dumps` would make an encoder for each header.
+_compact: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def signatures(secrets: Sequence[str], trigger_id: str, sent_at: Instant, body: bytes) -> str:
