@@ -9,8 +9,6 @@ allowance has one item.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from pynamodb.expressions.operand import Path
-
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.base.timing import STATS_RETENTION_MS
@@ -27,7 +25,7 @@ from sweephand.model.counters import (
     step_us_of,
 )
 from sweephand.storage import connect
-from sweephand.storage.item import IntegerAttribute, Item, expiry
+from sweephand.storage.item import IntegerAttribute, Item
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 
 #: The partitions that a minute is spread over. DynamoDB takes 1,000 units of writes a second in each. A write
@@ -51,10 +49,10 @@ class DynamoStats:
         self, minute: Instant, part: int, counted: Mapping[str, Stats], in_time: Callable[[], bool]
     ) -> None:
         """Add counts by one update: a WRU for each KB of the item."""
-        expires = Path("expires_at").set(expiry(minute + STATS_RETENTION_MS))
-        actions = [expires, *(Path([name]).add(count) for name, count in _attributes(counted))]
+        expires_at = -(-(minute + STATS_RETENTION_MS) // SECOND_MS)
         with connect.only_while(in_time):
-            self._table.add((_partition(part % STATS_PARTITIONS), _position(minute)), actions)
+            key = _partition(part % STATS_PARTITIONS), _position(minute)
+            self._table.add(key, dict(_attributes(counted)), expires_at)
 
     def minutes(self, namespace: str, since: Instant, until: Instant) -> Mapping[Instant, Stats]:
         """The minutes of all partitions, with the counts of every namespace: 1 RRU for each 4 KB."""

@@ -147,11 +147,22 @@ class Table:
             raise StoreError(f"TransactWriteItems on table {self._name}: {error}") from error
         return True
 
-    def add(self, key: ItemKey, actions: Sequence[Action]) -> None:
-        """Change an item whatever it is, or make it if there is none."""
-        request = {"TableName": self._name, "Key": _raw(key), **_expressions(None, actions)}
+    def add(self, key: ItemKey, counts: Mapping[str, int], expires_at: int) -> None:
+        """Add to some counts of an item, and have it end at that second. It is made if there is none.
+
+        The expression is written here and not by pynamodb, which takes ten times as long (decision 006).
+        """
+        added = ", ".join(f"#{number} :{number}" for number in range(len(counts)))
+        names = {f"#{number}": name for number, name in enumerate(counts)}
+        values = {f":{number}": {"N": str(count)} for number, count in enumerate(counts.values())}
         with self._store_errors("UpdateItem"):
-            self._client.update_item(**request)
+            self._client.update_item(
+                TableName=self._name,
+                Key=_raw(key),
+                UpdateExpression=f"SET #e = :e ADD {added}",
+                ExpressionAttributeNames=names | {"#e": "expires_at"},
+                ExpressionAttributeValues=values | {":e": {"N": str(expires_at)}},
+            )
 
     def update(self, key: ItemKey, actions: Sequence[Action], condition: Expression) -> RawItem | Refusal:
         """Change an item. Returns the item as changed, or the refusal."""
