@@ -163,16 +163,21 @@ class Layout(Generic[_Value]):
         self.fields: tuple[Field, ...] = tuple(
             field for each in lines for field in (each.layout.fields if isinstance(each, Part) else (each,))
         )
+        #: The same by their stored names.
+        self.by_stored: Mapping[str, Field] = {each.stored: each for each in self.fields}
 
     def write(self, value: _Value) -> dict[str, Any]:
         """The fields of a value as JSON, by their stored names. Those with their defaults are left out."""
         stored: dict[str, Any] = {}
         for line in self._lines:
-            given = getattr(value, line.name)
             if isinstance(line, Part):
-                stored |= line.layout.write(given)
-            elif given != line.default:
-                stored[line.stored] = line.form.write(given)
+                stored |= line.layout.write(getattr(value, line.name))
+                continue
+            name, stored_name, form, default = line
+            given = getattr(value, name)
+            # Most fields have their default, and one that is the same object needs no comparison.
+            if given is not default and given != default:
+                stored[stored_name] = given if form.write is _same else form.write(given)
         return stored
 
     def read(self, stored: Any) -> _Value:
@@ -188,11 +193,11 @@ class Layout(Generic[_Value]):
             raise FormError("A stored value must be an object.")
         found = {each.name: each.layout.read(stored) for each in self._parts}
         for field in self._own:
-            name, stored_name, form, _ = field
+            name, stored_name, form, default = field
+            # A call for each field would take a third of the time.
             if stored_name not in stored:
-                found[name] = field.absent()
+                found[name] = default if default is not REQUIRED else field.absent()
             elif form.read is _same and form.accepts(stored[stored_name]):
-                # Most fields are so, and a call for each of them would take a third of the time.
                 found[name] = stored[stored_name]
             else:
                 found[name] = field.read(stored[stored_name])

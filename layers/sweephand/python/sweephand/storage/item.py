@@ -146,11 +146,9 @@ class StoredItem(Item):
     def __init__(self, pk: str, sk: str, layout: Layout[Any], value: Any, **declared: Any) -> None:
         """An item to be written. `declared` are attributes that the item has besides those of the layout."""
         super().__init__(pk, sk, **declared)
-        stored = layout.write(value)
+        fields = layout.by_stored
         self._attributes = {
-            field.stored: attribute_value(field, stored[field.stored])
-            for field in layout.fields
-            if field.stored in stored
+            name: attribute_value(fields[name], stored) for name, stored in layout.write(value).items()
         }
 
     def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: FBT001, FBT002 - pynamodb's signature
@@ -172,10 +170,10 @@ def attribute_value(field: Field, stored: Any) -> dict[str, Any]:
 def fields_of(layout: Layout[Any], raw: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of the value that an item holds, by their names in code; FormError as by the layout."""
     stored: dict[str, Any] = {}
-    for field in layout.fields:
-        typed = raw.get(field.stored)
-        if typed is not None and NULL not in typed:
-            stored[field.stored] = _parsed(field, typed)
+    fields = layout.by_stored
+    for name, typed in raw.items():
+        if name in fields and NULL not in typed:
+            stored[name] = _parsed(fields[name], typed)
     return layout.values(stored)
 
 
