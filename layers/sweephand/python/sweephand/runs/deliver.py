@@ -118,6 +118,7 @@ class Deliverer:
             run,
             message,
             attempted.sent_at,
+            state="succeeded" if attempted.answer.succeeded else run.state,
             ended_at=self._clock.now(),
             response_code=attempted.answer.code,
             answer=attempted.answer.text,

@@ -60,7 +60,10 @@ class FollowUp:
         self._ids = ids
 
     def after(self, message: TriggerMessage, job: Job, run: Run, answer: Answer) -> Outcome:
-        """Handle the answer to an attempt. A run with `claimed_until` is stored as claimed."""
+        """Handle the answer to an attempt. `run` is `succeeded` if the consumer did it, and else `claimed`.
+
+        A run with `claimed_until` is stored as claimed.
+        """
         outcome: OutcomeName
         ended: Run | None = None
         if answer.succeeded and run.token is not None and answer.code in _ACCEPTED:
@@ -68,11 +71,10 @@ class FollowUp:
             if not self._accepted(run, job):
                 ended = self._ended_elsewhere(run)
         elif answer.succeeded:
-            ended = replace(run, state="succeeded")
-            self._notify(ended, job)
-            outcome, is_stored = self._recorded(ended, job)
-            self._expiry.ended(job, ended)
-            ended = ended if is_stored else self._ended_elsewhere(run)
+            self._notify(run, job)
+            outcome, is_stored = self._recorded(run, job)
+            self._expiry.ended(job, run)
+            ended = run if is_stored else self._ended_elsewhere(run)
         else:
             failed = self.fail(message, job, run, answer, self._runs.record)
             if failed is None:
