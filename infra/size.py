@@ -68,7 +68,7 @@ CEILINGS: Final = {
     # One thread waits for the triggers of a call, and asks for others only as they are needed: 12.
     # The headers of answers are read here, and counts are added without pynamodb, for a tenth of a delivery's
     # CPU time: 44.
-    "package": Size(lines=35_718, modules=336, inner_imports=34),
+    "package": Size(lines=35_735, modules=336, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -115,7 +115,8 @@ CEILINGS: Final = {
     # It checks a file alone, too: 5. By no calendar that the file lacks: 25.
     # It checks a file alone, too: 5. By no calendar that the file lacks: 25. With its settings: 15.
     # It checks a file alone, too: 5. By no calendar that the file lacks: 25. With its settings: 11.
-    "engine": Size(lines=4_662, modules=48, inner_imports=1),
+    # Messages are handled ten in a call: 3. One statement is a transaction of its own: 1.
+    "engine": Size(lines=4_665, modules=48, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
@@ -174,7 +175,7 @@ CEILINGS: Final = {
     # Reads ahead, and all fields of a series in a pack: 18.
     # Messages that are taken together, and the threads that they need: 23.
     # The heads of answers, compared with http.client: 60.
-    "tests": Size(lines=99_309, modules=857, inner_imports=1),
+    "tests": Size(lines=98_875, modules=857, inner_imports=1),
 }
 
 
