@@ -1,17 +1,22 @@
 """The gateway of an engine: it authorizes an HTTP request, and passes it to the API as API Gateway does."""
 
+import json
 import threading
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
 from sweephand.access.callers import authorize
+from sweephand.base.errors import StoreError
 from sweephand.ports.access import KeyStore
 from sweephand.ports.clock import Clock, Ids
 from sweephand.web.http.app import Handler
+from sweephand.web.http.problems import problem_of
+
+_PROBLEM: Final = {"content-type": "application/problem+json"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,11 @@ class Gateway:
         """The API's answer. The names of headers are in lower case, and `target` is path and query."""
         path, _, query = target.partition("?")
         now = self._clock.now()
-        caller = authorize(headers.get("authorization"), keys=self._keys, now=now)
+        try:
+            caller = authorize(headers.get("authorization"), keys=self._keys, now=now)
+        except StoreError as error:
+            problem = problem_of(error, reads=True)
+            return Response(problem["status"], _PROBLEM, json.dumps(problem).encode())
         context: dict[str, Any] = {
             "http": {
                 "method": method,

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from sweephand.base.errors import StoreError, SweephandError
+from sweephand.base.errors import ParameterError, StoreError, SweephandError
 from sweephand.base.instants import Instant
 
 #: Marks a file as a store of Sweephand's ("PRAGMA application_id"): the letters `Swph`.
@@ -43,6 +43,13 @@ _Change = tuple[str, Sequence[Any]]
 
 class StoreFileError(SweephandError):
     """A store file cannot be used. The message names it, and says what to do."""
+
+
+class StoppedStoreError(ParameterError):
+    """The store file cannot be written any more. Callers see the message, which names it and says what to do.
+
+    Nothing was written.
+    """
 
 
 class StoredItem(NamedTuple):
@@ -95,7 +102,8 @@ class Journal:
     def commit(self) -> None:
         """Keep what was noted since the last call, all or nothing. One thread at a time notes and commits.
 
-        Raises StoreError, after which the engine must end: its memory has what the file does not have.
+        Raises StoreError, and so does every later call: the memory has what the file does not have, so the
+        engine must end.
         """
 
     def send(self, messages: Iterable[StoredMessage]) -> None:
@@ -121,6 +129,8 @@ class FileJournal(Journal):
         self._failed = failed
         self._lock = threading.Lock()
         self._is_closed = False
+        #: Why a write failed. The journal keeps nothing after it.
+        self._failure: str | None = None
         self._noted: list[_Change] = []
         try:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -192,6 +202,9 @@ class FileJournal(Journal):
 
     def commit(self) -> None:
         """As Journal promises."""
+        if self._failure is not None:
+            # The memory has what the file does not have. So no request may succeed any more, not even a read.
+            raise StoppedStoreError(self._failure)
         if self._noted:
             noted, self._noted = self._noted, []
             self._keep(noted)
@@ -212,15 +225,17 @@ class FileJournal(Journal):
             self._database.close()
 
     def _keep(self, changes: Sequence[_Change]) -> None:
-        try:
-            with self._lock:
-                if self._is_closed:
-                    raise StoreError("The engine has ended.")
+        with self._lock:
+            if self._failure is not None:
+                raise StoppedStoreError(self._failure)
+            if self._is_closed:
+                raise StoreError("The engine has ended.")
+            try:
                 self._write(changes)
-        except sqlite3.Error as error:
-            sentence = _sentence(self._path, error)
-            self._failed(sentence)
-            raise StoreError(sentence) from error
+            except sqlite3.Error as error:
+                self._failure = _sentence(self._path, error)
+                self._failed(self._failure)
+                raise StoppedStoreError(self._failure) from error
 
     def _write(self, changes: Sequence[_Change]) -> None:
         database = self._database

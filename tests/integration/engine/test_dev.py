@@ -235,6 +235,28 @@ def test_a_second_start_finds_the_jobs_the_key_and_what_waits(tmp_path: Path) ->
         assert "soon" in inbox(dev)
 
 
+def test_once_the_disk_is_full_no_request_succeeds_any_more_and_the_answer_says_why(tmp_path: Path) -> None:
+    told: list[str] = []
+    journal = FileJournal(tmp_path / "store", told.append)
+    job = {"schedule": "0 3 * * *", "target": {"type": "sns", "topicArn": TOPIC}}
+    with serving(journal) as dev, Client(dev.server.url, dev.key) as client:
+        client.ask("PUT", f"{JOBS}/before", job)
+        # SQLite refuses a page more than this with the error of a full disk.
+        journal._database.execute("PRAGMA max_page_count = 1")
+        names = (f"job-{number}" for number in range(1_000))
+        name, refused = next(
+            (name, answer)
+            for name in names
+            if (answer := client.call("PUT", f"{JOBS}/{name}", job)).status != 201
+        )
+        # The job is in the memory, and so a repetition would find it unchanged.
+        later = [client.call("PUT", f"{JOBS}/{name}", job), client.call("GET", f"{JOBS}/before")]
+
+    assert [each.status for each in (refused, *later)] == [503] * 3
+    assert "its disk is full: free some space" in told[0]
+    assert {each.body["detail"] for each in (refused, *later)} == {told[0]}
+
+
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:orders"
 
 
