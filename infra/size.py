@@ -117,7 +117,8 @@ CEILINGS: Final = {
     # It checks a file alone, too: 5. By no calendar that the file lacks: 25. With its settings: 11.
     # Messages are handled ten in a call: 3. One statement is a transaction of its own: 1.
     # After a write of the store failed, no request succeeds, and its answer says why: 11.
-    "engine": Size(lines=4_675, modules=48, inner_imports=1),
+    # A store that is damaged is refused: a module that reads SQLite's log, and checksums of rows: 91.
+    "engine": Size(lines=4_766, modules=49, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
@@ -177,7 +178,8 @@ CEILINGS: Final = {
     # Messages that are taken together, and the threads that they need: 23.
     # The heads of answers, compared with http.client: 60.
     # A store on a full disk, at every write: 97, in a module.
-    "tests": Size(lines=99_068, modules=864, inner_imports=1),
+    # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
+    "tests": Size(lines=99_218, modules=864, inner_imports=1),
 }
 
 

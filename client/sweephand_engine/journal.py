@@ -4,18 +4,25 @@ The file is read once, at the start. Later reads come from memory. The writes of
 transaction of the write-ahead log, so the end of the process loses no request that was answered. SQLite calls
 the operating system's fsync only at a checkpoint ("PRAGMA synchronous", NORMAL). So a loss of power may lose
 the last requests.
+
+Each row has a checksum, and the start checks all of them: SQLite has checksums in its log alone.
 """
 
+import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from sweephand.base.errors import ParameterError, StoreError, SweephandError
 from sweephand.base.instants import Instant
+from sweephand_engine.write_ahead_log import ending_of
+
+_LOG: Final = logging.getLogger(__name__)
 
 #: Marks a file as a store of Sweephand's ("PRAGMA application_id"): the letters `Swph`.
 APPLICATION_ID: Final = 0x53777068
@@ -24,17 +31,19 @@ APPLICATION_ID: Final = 0x53777068
 FORMAT: Final = 1
 
 _TABLES: Final = """
-    CREATE TABLE items (name TEXT, pk TEXT, sk TEXT, item TEXT NOT NULL, PRIMARY KEY (name, pk, sk))
-        WITHOUT ROWID;
+    CREATE TABLE items (name TEXT, pk TEXT, sk TEXT, item TEXT NOT NULL, checksum INTEGER NOT NULL,
+        PRIMARY KEY (name, pk, sk)) WITHOUT ROWID;
     CREATE TABLE messages (queue TEXT, number INTEGER, sent_at INTEGER NOT NULL, visible_at INTEGER NOT NULL,
-        receives INTEGER NOT NULL, entry TEXT NOT NULL, PRIMARY KEY (queue, number)) WITHOUT ROWID;
-    CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        receives INTEGER NOT NULL, entry TEXT NOT NULL, checksum INTEGER NOT NULL,
+        PRIMARY KEY (queue, number)) WITHOUT ROWID;
+    CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL)
+        WITHOUT ROWID;
 """
 
-_PUT: Final = "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)"
+_PUT: Final = "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?)"
 _REMOVE: Final = "DELETE FROM items WHERE name = ? AND pk = ? AND sk = ?"
-_SEND: Final = "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)"
-_RECEIVE: Final = "UPDATE messages SET receives = receives + 1 WHERE queue = ? AND visible_at <= ?"
+_SET: Final = "INSERT OR REPLACE INTO settings VALUES (?, ?, ?)"
+_SEND: Final = "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?, ?, ?, ?)"
 _DELETE: Final = "DELETE FROM messages WHERE queue = ? AND number = ?"
 
 #: A statement and its values.
@@ -107,7 +116,7 @@ class Journal:
         """
 
     def send(self, messages: Iterable[StoredMessage]) -> None:
-        """Keep messages of a queue, as `commit` does."""
+        """Keep messages of a queue in place of those with their numbers, as `commit` does."""
 
     def delete(self, queue: str, numbers: Sequence[int]) -> None:
         """Keep that messages were deleted."""
@@ -134,6 +143,7 @@ class FileJournal(Journal):
         self._noted: list[_Change] = []
         try:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            self._check_log()
             self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0)
             try:
                 self._open()
@@ -144,8 +154,23 @@ class FileJournal(Journal):
             raise StoreFileError(
                 f"The store {path} cannot be opened: {error.strerror}. Name a file that you may write."
             ) from error
-        except sqlite3.Error as error:
+        except _UNREADABLE as error:
             raise StoreFileError(_sentence(path, error)) from error
+
+    def _check_log(self) -> None:
+        """Raise StoreFileError if SQLite would forget whole writes of the log.
+
+        SQLite also removes the log of a file that it has opened, so this comes first.
+        """
+        log = self._path.with_name(f"{self._path.name}-wal")
+        ending = ending_of(log)
+        if ending.is_damaged:
+            raise StoreFileError(
+                f"{log} is damaged after byte {ending.whole}, and later writes cannot be read. Restore it "
+                f"and {self._path} from a copy, or go on without them: truncate -s {ending.whole} {log}"
+            )
+        if ending.torn:
+            _LOG.warning("The last %d bytes of %s are no whole write.", ending.torn, log)
 
     def _open(self) -> None:
         database = self._database
@@ -154,6 +179,8 @@ class FileJournal(Journal):
             database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
         is_new = not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if is_new and self._path.stat().st_size and not database.execute("PRAGMA page_count").fetchone()[0]:
+            raise _damage(self._path, "it has no whole page")
         if not is_new and kind != APPLICATION_ID:
             raise StoreFileError(
                 f"{self._path} is no store of Sweephand: name another file, or one that does not exist."
@@ -169,32 +196,50 @@ class FileJournal(Journal):
             database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             database.execute(f"PRAGMA user_version = {FORMAT}")
             database.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+        # SQLite finds most damage only when it needs the page. A page may also have lost rows without that.
+        [checked] = database.execute("PRAGMA quick_check(1)").fetchone()
+        if checked != "ok":
+            raise _damage(self._path, checked)
         # A file that may not be written shows it now, and not at the first job.
-        self._write([("INSERT OR REPLACE INTO settings VALUES ('opened', '')", ())])
+        self._write([(_SET, ("opened", "", _checksum(("opened", ""))))])
 
     def items(self) -> Iterable[StoredItem]:
         """As Journal promises."""
-        rows = self._database.execute("SELECT * FROM items ORDER BY name, pk, sk")
-        return (StoredItem(*row) for row in rows)
+        return (StoredItem(*row) for row in self._rows("items ORDER BY name, pk, sk"))
 
     def messages(self, queue: str, now: Instant) -> Iterable[StoredMessage]:
         """As Journal promises."""
-        self._keep([(_RECEIVE, (queue, now))])
-        rows = self._database.execute("SELECT * FROM messages WHERE queue = ?", (queue,))
-        return [StoredMessage(*row) for row in rows]
+        stored = [StoredMessage(*row) for row in self._rows("messages") if row[0] == queue]
+        found = [each._replace(receives=each.receives + (each.visible_at <= now)) for each in stored]
+        self.send(each for each in found if each.visible_at <= now)
+        return found
 
     def setting(self, name: str, make: Callable[[], str]) -> str:
         """As Journal promises."""
-        found = self._database.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
-        if found is not None:
-            return str(found[0])
+        for found, value in self._rows("settings"):
+            if found == name:
+                return str(value)
         value = make()
-        self._keep([("INSERT INTO settings VALUES (?, ?)", (name, value))])
+        self._keep([(_SET, (name, value, _checksum((name, value))))])
         return value
+
+    def _rows(self, table: str) -> Iterator[Sequence[Any]]:
+        """The rows of a table. Raises StoreFileError if one cannot be read, or is not as it was written.
+
+        All are read, since a condition would pass over a row whose name is damaged.
+        """
+        try:
+            for *row, checksum in self._database.execute(f"SELECT * FROM {table}"):  # noqa: S608 - our own
+                if _checksum(row) != checksum:
+                    raise _damage(self._path, f"a row has changed: {str(row)[:100]}")
+                yield row
+        except _UNREADABLE as error:
+            raise StoreFileError(_sentence(self._path, error)) from error
 
     def put(self, table: str, pk: str, sk: str, item: str) -> None:
         """As Journal promises."""
-        self._noted.append((_PUT, (table, pk, sk, item)))
+        row = (table, pk, sk, item)
+        self._noted.append((_PUT, (*row, _checksum(row))))
 
     def remove(self, table: str, pk: str, sk: str) -> None:
         """As Journal promises."""
@@ -211,7 +256,7 @@ class FileJournal(Journal):
 
     def send(self, messages: Iterable[StoredMessage]) -> None:
         """As Journal promises."""
-        self._keep([(_SEND, each) for each in messages])
+        self._keep([(_SEND, (*each, _checksum(each))) for each in messages])
 
     def delete(self, queue: str, numbers: Sequence[int]) -> None:
         """As Journal promises."""
@@ -257,13 +302,24 @@ _ADVICE: Final[Mapping[int, str]] = {
     sqlite3.SQLITE_FULL: "its disk is full: free some space, or name a file on another disk",
     sqlite3.SQLITE_IOERR: "its disk failed or is full: free some space, or name a file on another disk",
     sqlite3.SQLITE_NOTADB: "it is no store of Sweephand: name another file, or one that does not exist",
-    sqlite3.SQLITE_READONLY: "it may only be read: name a file that you may write",
+    sqlite3.SQLITE_READONLY: "it or its folder may only be read: name a file in a folder that you may write",
 }
 
 _PRIMARY: Final = 0xFF
 
+#: The message of an error of SQLite may quote what is damaged, and Python fails to decode it.
+_UNREADABLE: Final = (sqlite3.Error, UnicodeDecodeError)
 
-def _sentence(path: Path, error: sqlite3.Error) -> str:
-    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
+
+def _checksum(row: Iterable[object]) -> int:
+    return zlib.crc32("\0".join(map(str, row)).encode())
+
+
+def _damage(path: Path, what: str) -> StoreFileError:
+    return StoreFileError(f"The store {path} cannot be used ({what}): {_ADVICE[sqlite3.SQLITE_CORRUPT]}.")
+
+
+def _sentence(path: Path, error: Exception) -> str:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & _PRIMARY
     advice = _ADVICE.get(code, "name another file")
     return f"The store {path} cannot be used ({error}): {advice}."
