@@ -23,7 +23,7 @@ FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys outa
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-setup: $(TESTS) $(SITE) ## install everything now; the other targets install what they need by themselves
+setup: $(TESTS) $(SITE) $(VENVS)/microburst/.locked ## install everything now; the other targets install what they need by themselves
 
 dev: .venv/.locked ## run Sweephand in one process, without AWS: API, console, deliveries and an inbox for them
 	@$(RUN) sweephand_client.commands.main dev $(if $(findstring command line,$(origin PORT)),--port $(PORT)) $(ARGS)
@@ -42,7 +42,7 @@ sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; o
 
 # A world that is off for thirty days takes 6 s, and another one 0.1 s: a twentieth of the seeds. One with keys
 # takes 4 s, and another one with a policy 0.4 s: a fifth of the seeds.
-verify: $(TESTS) ## the long proofs, for a night: SEEDS=1000 of each kind of world, FLOW_SEEDS=2000 with one policy, and all that .ci/run samples
+verify: $(TESTS) $(VENVS)/microburst/.locked ## the long proofs, for a night: SEEDS=1000 of each kind of world, FLOW_SEEDS=2000 with one policy, faults on a local stack, and all that .ci/run samples
 	@for first in $(WORLDS); do \
 	    seeds=$(or $(SEEDS),1000); [ $$first = 10500000 ] && seeds=$$((seeds / 20)); \
 	    $(MAKE) --no-print-directory sim FIRST=$$first SEEDS=$$seeds || exit 1; done
@@ -50,6 +50,7 @@ verify: $(TESTS) ## the long proofs, for a night: SEEDS=1000 of each kind of wor
 	    seeds=$(or $(FLOW_SEEDS),2000); case $$kind in *keys) seeds=$$((seeds / 5));; esac; \
 	    $(RUN) tests.simulation.flow --kind $$kind --seeds $$seeds || exit 1; done
 	@$(RUN) tests.orders --crashes 2
+	@$(RUN) infra.faults
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest -m sampled --ignore=tests/models
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/models
 

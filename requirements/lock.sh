@@ -21,6 +21,7 @@ for each in npm shootout; do
     ! command -v npm >/dev/null || (cd requirements/$each && npm install --package-lock-only --silent)
 done
 lock requirements/ministack.txt --group ministack
+lock requirements/microburst.txt --group microburst
 lock requirements/sbom.txt --group sbom
 lock requirements/docs.txt --group docs
 lock requirements/shootout.txt --group shootout

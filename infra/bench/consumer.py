@@ -41,6 +41,7 @@ class Arrival:
     due_at: int
     arrived_at: int
     index: int = 0
+    attempt: int = 1
 
 
 @dataclass(slots=True)
@@ -67,24 +68,28 @@ class Request:
             due_at=round(datetime.fromisoformat(headers["sweephand-due"]).timestamp() * 1000),
             arrived_at=self.from_ns // 1_000_000,
             index=int(headers.get("sweephand-batch-index", 0)),
+            attempt=int(headers.get("sweephand-attempt", 1)),
         )
 
 
 class Consumer:
     """A server on a free port of 127.0.0.1. Entering the context starts it, and leaving ends it.
 
-    It answers after `answer_s` seconds. While `refusing` is set, it answers 503 and records nothing. With the
-    file of a certificate and its key, it accepts only TLS.
+    It answers after `answer_s` seconds. While `refusing` is set, it answers 503 and records nothing. It fails
+    the first `failures` attempts of each trigger. With the file of a certificate and its key, it accepts only
+    TLS.
     """
 
-    def __init__(self, answer_s: float = 0, certificate: Path | None = None) -> None:
+    def __init__(self, answer_s: float = 0, certificate: Path | None = None, failures: int = 0) -> None:
         self._answer_s = answer_s
+        self._failures = failures
         self._tls: ssl.SSLContext | None = None
         if certificate is not None:
             self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._tls.load_cert_chain(certificate)
         self.refusing = threading.Event()
         self._came: list[Request] = []
+        self._transports: set[asyncio.WriteTransport] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self.url = ""
@@ -92,7 +97,7 @@ class Consumer:
     def __enter__(self) -> Self:
         self._thread.start()
         listening = self._loop.create_server(
-            lambda: _Connection(self._came, self._answer_s, self.refusing),
+            lambda: _Connection(self._came, self._answer_s, self.refusing, self._failures, self._transports),
             "127.0.0.1",
             0,
             backlog=1024,
@@ -111,6 +116,9 @@ class Consumer:
 
     async def _close(self) -> None:
         self._server.close()
+        for each in self._transports.copy():
+            each.abort()
+        await asyncio.sleep(0)  # so that the connections learn of it
 
     def requests(self) -> Sequence[Request]:
         """The requests so far, oldest first."""
@@ -124,10 +132,19 @@ class Consumer:
 class _Connection(asyncio.Protocol):
     """One connection. Its requests come one after the other, since its client waits for each answer."""
 
-    def __init__(self, came: list[Request], answer_s: float, refusing: threading.Event) -> None:
+    def __init__(
+        self,
+        came: list[Request],
+        answer_s: float,
+        refusing: threading.Event,
+        failures: int = 0,
+        transports: set[asyncio.WriteTransport] | None = None,
+    ) -> None:
         self._came = came
         self._refusing = refusing
         self._answer_s = answer_s
+        self._failures = failures
+        self._transports = set() if transports is None else transports
         self._transport: asyncio.WriteTransport | None = None
         self._read = b""
         self._began_ns = 0
@@ -136,6 +153,7 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
         self._transport = transport
+        self._transports.add(transport)
 
     def data_received(self, data: bytes) -> None:
         if not self._read:
@@ -151,16 +169,20 @@ class _Connection(asyncio.Protocol):
             self._answer(_REFUSAL)
             return
         self._came.append(self._open)
+        is_failure = self._failures > 0 and self._open.arrival().attempt <= self._failures
+        answer = _REFUSAL if is_failure else _ANSWER
         if self._answer_s:
-            asyncio.get_running_loop().call_later(self._answer_s, self._answer)
+            asyncio.get_running_loop().call_later(self._answer_s, self._answer, answer)
         else:
-            self._answer()
+            self._answer(answer)
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc
+        if self._transport is not None:
+            self._transports.discard(self._transport)
         self._end()
 
-    def _answer(self, answer: bytes = _ANSWER) -> None:
+    def _answer(self, answer: bytes) -> None:
         assert self._transport is not None
         # The client may send its next request as soon as it has the answer. So this one ends before.
         self._end()

@@ -11,6 +11,9 @@ from infra.local.places import GUARD, MINISTACK_PYTHON, REGION, Place, StackErro
 
 _START_S = 90  # it takes a second on an idle machine
 
+#: The services that functions call at the address which a place gives them.
+_PROXIED = ("DYNAMODB", "LAMBDA", "SQS")
+
 
 def start(place: Place) -> None:
     """Start the local AWS and return when it answers. Raises StackError.
@@ -44,7 +47,11 @@ def answers(place: Place) -> bool:
 
 
 def _environment(place: Place) -> dict[str, str]:
-    return environment() | {
+    # The functions inherit these. AWS_ENDPOINT_URL stays ministack's: functions answer CloudFormation there.
+    called = {f"AWS_ENDPOINT_URL_{each}": place.functions_call for each in _PROXIED if place.functions_call}
+    return {
+        **environment(),
+        **called,
         "BIND_HOST": "127.0.0.1",
         "IOT_MTLS_ENABLED": "0",  # the only listener that ignores BIND_HOST
         "MINISTACK_HOST": "127.0.0.1",  # the host in queue URLs; on some machines "localhost" is ::1 first

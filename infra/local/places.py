@@ -21,6 +21,7 @@ ADMIN_SECRET = LOCAL / "admin-secret"
 PYTHON = ROOT / ".venv" / "bin" / "python"
 SAM = LOCAL / "venvs" / "sam" / "bin" / "sam"
 MINISTACK_PYTHON = LOCAL / "venvs" / "ministack" / "bin" / "python"
+MICROBURST = LOCAL / "venvs" / "microburst" / "bin" / "microburst"
 # The program that runs ministack.
 GUARD = ROOT / "infra" / "local" / "guard.py"
 BUILD = LOCAL / "build"
@@ -35,13 +36,22 @@ class Place:
 
     If it enforces roles, a function can do only what its role allows, as on AWS. That costs a third more for
     every request, so measurements leave it out. `parameters` of the template take the place of those of
-    local stacks, each as `Name=value`.
+    local stacks, each as `Name=value`. The functions call DynamoDB, SQS and Lambda at `functions_call`, if
+    that is given: a proxy stands there.
     """
 
-    def __init__(self, port: int, *, enforces_roles: bool = True, parameters: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        port: int,
+        *,
+        enforces_roles: bool = True,
+        parameters: tuple[str, ...] = (),
+        functions_call: str | None = None,
+    ) -> None:
         self.port = port
         self.enforces_roles = enforces_roles
         self.parameters = parameters
+        self.functions_call = functions_call
         #: The address of the local AWS.
         self.endpoint_url = f"http://127.0.0.1:{port}"
         #: The folder of all files that the stack writes. Each start makes an empty one.

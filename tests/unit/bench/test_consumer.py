@@ -61,3 +61,16 @@ def test_a_request_whose_client_has_gone_is_open_no_longer() -> None:
     asyncio.run(hang_up())
 
     assert came[0].until_ns is not None
+
+
+def test_the_first_attempts_of_a_trigger_fail_if_the_consumer_is_told_so() -> None:
+    headers = {"sweephand-job": "job", "sweephand-sequence": "1", "sweephand-due": "2026-11-21T12:00:17Z"}
+    with Consumer(failures=2) as consumer, urllib3.PoolManager(maxsize=1) as pool:
+        answers = [
+            pool.request("POST", consumer.url, headers={**headers, "sweephand-attempt": attempt}, body=b"1")
+            for attempt in ("1", "2", "3")
+        ]
+        attempts = [each.attempt for each in consumer.arrivals()]
+
+    assert [each.status for each in answers] == [503, 503, 200]
+    assert attempts == [1, 2, 3]
