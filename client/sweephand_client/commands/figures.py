@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from sweephand_client.commands.inputs import read_labels, read_past
+from sweephand_client.commands.inputs import read_labels
 from sweephand_client.commands.session import Session
 from sweephand_client.commands.times import AHEAD, PAST, given
 from sweephand_client.openapi.run_answers import StatsStepResponse
@@ -24,12 +24,12 @@ def overview(
     session: Session,
     *,
     since: Annotated[
-        str | None, typer.Option(help="Count runs due since then: RFC 3339, or 1h, 7d ago. By default 24h.")
+        str | None, typer.Option(help=f"Count runs due since then: {PAST}. By default 24h.")
     ] = None,
     jobs: Annotated[bool, typer.Option("--jobs", help="Count the jobs of each, too.")] = False,
 ) -> None:
     """Show what fails and what is paused in all namespaces of the key, trouble first."""
-    begin = None if since is None else read_past(since, session.now())
+    begin = given(session.times.past, since)
     found = list(session.client.namespaces.overview(since=begin, include="jobs" if jobs else None))
     found.sort(key=lambda each: (-each["failingJobs"], -each["failed"], -each["retrying"]))
     heads = ("NAMESPACE", "FAILING JOBS", "FAILED", "RETRYING", "SKIPPED", "RUNNING LATE", "PAUSED POLICIES")
