@@ -68,7 +68,7 @@ CEILINGS: Final = {
     # One thread waits for the triggers of a call, and asks for others only as they are needed: 12.
     # The headers of answers are read here, and counts are added without pynamodb, for a tenth of a delivery's
     # CPU time: 44.
-    "package": Size(lines=36_496, modules=343, inner_imports=34),
+    "package": Size(lines=36_491, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -91,7 +91,7 @@ CEILINGS: Final = {
     # named in words, and a command imports only its own module: 115.
     # Who owns a job takes 130. The end of old signing secrets takes 6.
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 30.
-    "client": Size(lines=7_023, modules=69, inner_imports=0),
+    "client": Size(lines=7_037, modules=70, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -182,7 +182,7 @@ CEILINGS: Final = {
     # A store on a full disk, at every write: 97, in a module.
     # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
     # The parts of a run with faults on a local stack: 121, in three modules.
-    "tests": Size(lines=100_614, modules=875, inner_imports=1),
+    "tests": Size(lines=100_636, modules=875, inner_imports=1),
 }
 
 

@@ -27,6 +27,9 @@ TABLE_ACTIONS: Final[Mapping[str, str]] = {
     "put_batch": "BatchWriteItem",
 }
 
+#: What makes no call by itself.
+TABLE_HELPERS: Final = frozenset({"concurrently"})
+
 _TABLE: Final = "sweephand.storage.table.Table"
 
 #: The methods of botocore's other clients that the code calls, and what each asks of a role.

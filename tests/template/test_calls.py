@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 import pytest
-from tests.template.calls import CLIENT_ACTIONS, TABLE_ACTIONS, Call, Code
+from tests.template.calls import CLIENT_ACTIONS, TABLE_ACTIONS, TABLE_HELPERS, Call, Code
 from tests.template.stack import FUNCTIONS, ROLES, Stack, told
 
 ROLES_OF_FUNCTIONS: Final = sorted({ROLES.get(each, each) for each in FUNCTIONS})
@@ -168,7 +168,7 @@ def test_every_method_of_a_table_and_every_method_of_a_client_is_known() -> None
     public = {
         name for name in code().program.classes["sweephand.storage.table.Table"].names if name[0] != "_"
     }
-    assert public == set(TABLE_ACTIONS)
+    assert public == {*TABLE_ACTIONS, *TABLE_HELPERS}
     assert code().unknown_methods == set()
 
 

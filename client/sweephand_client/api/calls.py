@@ -90,3 +90,8 @@ def preconditions(if_match: str | None, *, if_absent: bool = False) -> dict[str,
     if if_absent:
         found["if-none-match"] = "*"
     return found
+
+
+def job_path(namespace: str, name: str) -> dict[str, str]:
+    """The parts of the path of a job."""
+    return {"namespace": namespace, "name": name}

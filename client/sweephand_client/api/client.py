@@ -6,8 +6,9 @@ from typing import Any, Self
 from sweephand_client.api.access import Keys, Secrets, Signing
 from sweephand_client.api.calendars import Calendars
 from sweephand_client.api.calls import Calls
-from sweephand_client.api.jobs import Jobs, Runs
+from sweephand_client.api.jobs import Jobs
 from sweephand_client.api.namespaces import Namespaces, Policies, Windows
+from sweephand_client.api.runs import Runs
 from sweephand_client.http.authorization import Authorization, Bearer
 from sweephand_client.http.operation import Repetition
 from sweephand_client.http.transport import Transport

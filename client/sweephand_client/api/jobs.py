@@ -1,9 +1,9 @@
-"""The calls about jobs and their runs."""
+"""The calls about jobs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, Unpack
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, Unpack
 
-from sweephand_client.api.calls import Calls, label_query, preconditions
+from sweephand_client.api.calls import Calls, job_path, label_query, preconditions
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import problem_of
 from sweephand_client.http.operation import changed_nothing
@@ -17,7 +17,6 @@ from sweephand_client.openapi.job_answers import (
     ExplainResponse,
     JobResponse,
     OccurrencesResponse,
-    RunResponse,
     TriggerResponse,
     WholeJobResponse,
 )
@@ -26,27 +25,18 @@ from sweephand_client.openapi.requests import (
     BulkPauseRequest,
     BulkResumeRequest,
     BulkWriteRequest,
-    CancelRunsRequest,
     CatchUpMode,
-    CompletionRequest,
-    FailureRequest,
-    FlaggedRunFilter,
     JobPatchRequest,
     JobPauseRequest,
     JobRequest,
     JobState,
     NamedJobRequest,
-    RedriveRunsRequest,
     ResumeRequest,
-    RunFilter,
     TriggerRequest,
 )
 from sweephand_client.openapi.run_answers import (
     BatchResponse,
-    CallbackResponse,
     ListedBatchResponse,
-    NamespaceRunResponse,
-    RedriveResponse,
 )
 
 #: The limits of one bulk write (`/v1/limits`: jobsPerBulkMax, bodyBytesMax), less what is around the jobs:
@@ -79,7 +69,7 @@ class Jobs(Calls):
         """
         return self._transport.call(
             operations.PUT_JOB,
-            _job(namespace, name),
+            job_path(namespace, name),
             query={"reason": reason},
             body=job,
             headers=preconditions(if_match, if_absent=if_absent),
@@ -90,12 +80,12 @@ class Jobs(Calls):
     ) -> JobResponse:
         """Write some fields of a job. None removes a field."""
         return self._transport.call(
-            operations.PATCH_JOB, _job(namespace, name), body=fields, headers=preconditions(if_match)
+            operations.PATCH_JOB, job_path(namespace, name), body=fields, headers=preconditions(if_match)
         )
 
     def get(self, namespace: str, name: str, *, include: Literal["health"] | None = None) -> WholeJobResponse:
         """A job with its data and its last run, and with its health if you `include` that."""
-        return self._transport.call(operations.GET_JOB, _job(namespace, name), query={"include": include})
+        return self._transport.call(operations.GET_JOB, job_path(namespace, name), query={"include": include})
 
     def delete(
         self, namespace: str, name: str, *, if_match: str | None = None, reason: str | None = None
@@ -107,7 +97,7 @@ class Jobs(Calls):
         """
         self._transport.call(
             operations.DELETE_JOB,
-            _job(namespace, name),
+            job_path(namespace, name),
             query={"reason": reason},
             headers=preconditions(if_match),
         )
@@ -193,7 +183,7 @@ class Jobs(Calls):
         """
         return self._transport.call(
             operations.PAUSE_JOB,
-            _job(namespace, name),
+            job_path(namespace, name),
             body=JobPauseRequest(reason=reason, until=until, catchup=catchup),
             headers=preconditions(if_match),
         )
@@ -204,7 +194,7 @@ class Jobs(Calls):
         """Resume a job. `catchup` (latest, all, none) says which of the missed triggers fire."""
         return self._transport.call(
             operations.RESUME_JOB,
-            _job(namespace, name),
+            job_path(namespace, name),
             body=ResumeRequest(catchup=catchup),
             headers=preconditions(if_match),
         )
@@ -213,12 +203,14 @@ class Jobs(Calls):
         """Make a trigger now. `data=…` replaces the job's data. It is never sent twice by itself."""
         if unknown := data.keys() - TriggerRequest.__annotations__:
             raise TypeError(f"trigger() takes only data=…, not {', '.join(sorted(unknown))}")
-        return self._transport.call(operations.TRIGGER_JOB, _job(namespace, name), body=data)
+        return self._transport.call(operations.TRIGGER_JOB, job_path(namespace, name), body=data)
 
     def backfill(self, namespace: str, name: str, *, since: str, until: str) -> BackfillResponse:
         """Make the triggers of a past range. Both ends are RFC 3339. It is never sent twice by itself."""
         return self._transport.call(
-            operations.BACKFILL_JOB, _job(namespace, name), body=BackfillRequest({"from": since, "to": until})
+            operations.BACKFILL_JOB,
+            job_path(namespace, name),
+            body=BackfillRequest({"from": since, "to": until}),
         )
 
     def occurrences(
@@ -226,23 +218,23 @@ class Jobs(Calls):
     ) -> OccurrencesResponse:
         """The next due times of a job, also of a paused one."""
         query = {"after": after, "limit": limit}
-        return self._transport.call(operations.LIST_OCCURRENCES, _job(namespace, name), query=query)
+        return self._transport.call(operations.LIST_OCCURRENCES, job_path(namespace, name), query=query)
 
     def explain(self, namespace: str, name: str, *, at: str | None = None) -> ExplainResponse:
         """Why the job fired at an instant (RFC 3339), or did not. By default at its latest due time."""
-        return self._transport.call(operations.EXPLAIN_JOB, _job(namespace, name), query={"at": at})
+        return self._transport.call(operations.EXPLAIN_JOB, job_path(namespace, name), query={"at": at})
 
     def changes(self, namespace: str, name: str) -> Iterator[ChangeResponse]:
         """The changes of a job, newest first, also of a deleted one."""
-        return self._items(operations.LIST_CHANGES, _job(namespace, name))
+        return self._items(operations.LIST_CHANGES, job_path(namespace, name))
 
     def batches(self, namespace: str, name: str) -> Iterator[ListedBatchResponse]:
         """The batches of a job, newest first."""
-        return self._items(operations.LIST_BATCHES, _job(namespace, name))
+        return self._items(operations.LIST_BATCHES, job_path(namespace, name))
 
     def batch(self, namespace: str, name: str, batch_id: str) -> BatchResponse:
         """The progress of one batch."""
-        path = {**_job(namespace, name), "batchId": batch_id}
+        path = {**job_path(namespace, name), "batchId": batch_id}
         return self._transport.call(operations.GET_BATCH, path)
 
     def pause_many(
@@ -279,114 +271,6 @@ class Jobs(Calls):
         """Delete all jobs with that prefix and those labels, by as many calls as it takes: how many."""
         query: Query = {"prefix": prefix, "label": label_query(labels)}
         return self._count(operations.DELETE_JOBS, namespace, query=query)
-
-
-class Runs(Calls):
-    """The runs of jobs, also of deleted ones. Each method is one call, unless it says otherwise."""
-
-    def list(self, namespace: str, job: str, *, state: RunFilter | None = None) -> Iterator[RunResponse]:
-        """The runs of a job, newest due time first. Reads pages as they are needed."""
-        return self._items(operations.LIST_RUNS, _job(namespace, job), {"state": state})
-
-    def list_flagged(
-        self,
-        namespace: str,
-        *,
-        state: FlaggedRunFilter | None = None,
-        since: str | None = None,
-        labels: Mapping[str, str] | None = None,
-        until: str | None = None,
-        prefix: str = "",
-        reason: str = "",
-    ) -> Iterator[NamespaceRunResponse]:
-        """The runs of all jobs that failed, were skipped, or are retried, newest due time first.
-
-        With `since` and `until` (RFC 3339), those due from the one on and before the other. With `reason`,
-        those that say this text. Reads pages as they are needed.
-        """
-        query: Query = {
-            "state": state,
-            "since": since,
-            "until": until,
-            "prefix": prefix,
-            "reason": reason or None,
-            "label": label_query(labels),
-        }
-        return self._items(operations.LIST_NAMESPACE_RUNS, {"namespace": namespace}, query)
-
-    def newest(self, namespace: str, job: str, *, limit: int = 50) -> Sequence[RunResponse]:
-        """One page of the runs of a job, newest due time first."""
-        return next(self._pages(operations.LIST_RUNS, _job(namespace, job), limit=limit))
-
-    def get(self, namespace: str, job: str, run_id: str) -> RunResponse:
-        """One run. For a trigger without a record, the API derives its run from the job."""
-        return self._transport.call(operations.GET_RUN, _run(namespace, job, run_id))
-
-    def redrive(self, namespace: str, job: str, run_id: str) -> RedriveResponse:
-        """Try a failed run again, with all attempts of the job's retry policy. Never sent twice by itself."""
-        return self._transport.call(operations.REDRIVE_RUN, _run(namespace, job, run_id))
-
-    def redrive_many(self, namespace: str, **chosen: Unpack[RedriveRunsRequest]) -> int:
-        """Redrive the failed runs that these fields select, by as many calls as it takes: how many.
-
-        With `dryRun`, it only counts them. No call is sent again after a lost answer.
-        """
-        return self._count(operations.REDRIVE_RUNS, namespace, body=chosen)
-
-    def cancel(self, namespace: str, job: str, run_id: str) -> RunResponse:
-        """Cancel a run that is running or being retried. ConflictError if it is over or has not begun."""
-        return self._transport.call(operations.CANCEL_RUN, _run(namespace, job, run_id))
-
-    def cancel_many(self, namespace: str, **chosen: Unpack[CancelRunsRequest]) -> int:
-        """Cancel the retried and running runs that these fields select, by as many calls as it takes.
-
-        Returns how many. With `dryRun`, it only counts them.
-        """
-        return self._count(operations.CANCEL_RUNS, namespace, body=chosen)
-
-    # The callbacks of a consumer. `token` is the run token of the attempt. Without it, the client's key
-    # proves the caller, and needs the role `write`. GoneError and ConflictError mean that the consumer has to
-    # stop. A callback may be sent twice.
-
-    def heartbeat(
-        self, namespace: str, job: str, run_id: str, *, token: str | None = None
-    ) -> CallbackResponse:
-        """Say that the consumer is still working. `heartbeatBy` says when the next callback has to come."""
-        path = _run(namespace, job, run_id)
-        return self._transport.call(operations.HEARTBEAT_RUN, path, headers=_bearer(token))
-
-    def complete(
-        self, namespace: str, job: str, run_id: str, result: Any = None, *, token: str | None = None
-    ) -> CallbackResponse:
-        """Say that the work is done. `result` is any JSON up to 2 KB, and stays with the run."""
-        path, body = _run(namespace, job, run_id), CompletionRequest(result=result)
-        return self._transport.call(operations.COMPLETE_RUN, path, body=body, headers=_bearer(token))
-
-    def fail(
-        self,
-        namespace: str,
-        job: str,
-        run_id: str,
-        reason: str | None = None,
-        *,
-        retry: bool = True,
-        token: str | None = None,
-    ) -> CallbackResponse:
-        """Say that the attempt has failed. Without `retry`, the run is given up."""
-        path, body = _run(namespace, job, run_id), FailureRequest(reason=reason, retry=retry)
-        return self._transport.call(operations.FAIL_RUN, path, body=body, headers=_bearer(token))
-
-
-def _bearer(token: str | None) -> dict[str, str]:
-    return {} if token is None else {"authorization": f"Bearer {token}"}
-
-
-def _job(namespace: str, name: str) -> dict[str, str]:
-    return {"namespace": namespace, "name": name}
-
-
-def _run(namespace: str, job: str, run_id: str) -> dict[str, str]:
-    return {"namespace": namespace, "name": job, "runId": run_id}
 
 
 def _chunks(jobs: Iterable[NamedJobRequest]) -> Iterator[list[NamedJobRequest]]:

@@ -103,9 +103,9 @@ def test_many_runs_are_counted_redriven_and_cancelled(sweephand: CommandLine) ->
     assert sweephand.ok("run", "cancel", "--since", "1h").out == "Cancelled: 0 runs.\n"
     for wrong in (("bad", "--since", "1h"), ()):
         assert "Name a job and a run, or select many by --since" in sweephand.run("run", "cancel", *wrong).err
-    assert "/since: " in sweephand.run("run", "redrive", "--since", "long ago").err
+    assert "is no time" in sweephand.run("run", "redrive", "--since", "long ago").err
     assert "/state: " in sweephand.run("run", "cancel", *since, "--state", "failed").err
-    assert "before the first year" in sweephand.run("run", "redrive", "--since", "999999999d").err
+    assert "is no time" in sweephand.run("run", "redrive", "--since", "999999999d").err
     assert sweephand.run("run", "cancel", "slow").code == 2
 
 

@@ -66,6 +66,8 @@ def test_the_stack_of_the_environment_is_the_default(monkeypatch: pytest.MonkeyP
 def test_with_iam_the_signature_is_the_one_that_api_gateway_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, name.lower())
+    # boto3 keeps the credentials of its first client.
+    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
     headers = sent(Stack(URL, "the test", auth="iam")).headers
     assert "/eu-west-1/execute-api/aws4_request" in text(headers["Authorization"])
     assert text(headers["X-Amz-Security-Token"]) == "aws_session_token"

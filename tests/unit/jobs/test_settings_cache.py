@@ -23,8 +23,16 @@ _SERIES = st.one_of(
         st.just(NOON - 400 * DAY_MS),
         st.sampled_from([None, NOON - DAY_MS, NOON + HOUR_MS]),
         ttl_at=st.sampled_from([None, NOON - HOUR_MS, NOON + DAY_MS]),
+        days=st.none(),
     ),
-    st.builds(Series, st.none(), st.just("UTC"), st.just(NOON), st.integers(NOON - DAY_MS, NOON + DAY_MS)),
+    st.builds(
+        Series,
+        st.none(),
+        st.just("UTC"),
+        st.just(NOON),
+        st.integers(NOON - DAY_MS, NOON + DAY_MS),
+        days=st.none(),
+    ),
 )
 _DURATIONS = st.sampled_from([1, MINUTE_MS, HOUR_MS, 36 * HOUR_MS])
 _AFTER_MS = st.one_of(

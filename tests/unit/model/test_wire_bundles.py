@@ -28,7 +28,16 @@ def trigger(number: int = 0, **fields: Any) -> Trigger:
 
 
 triggers = st.builds(
-    Trigger, st.builds(JobKey, st.just("team"), names), names, names, instants, counts, instants, counts
+    Trigger,
+    st.builds(JobKey, st.just("team"), names),
+    names,
+    names,
+    instants,
+    counts,
+    instants,
+    counts,
+    demand=st.none(),
+    batch=st.none(),
 )
 
 

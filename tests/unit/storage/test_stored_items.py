@@ -12,6 +12,7 @@ from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead
 from sweephand.model.change import Change, FieldChange, Former
 from sweephand.model.definition import CatchUpPolicy, Definition
+from sweephand.model.failed_attempt import FailedAttempt
 from sweephand.model.job import PauseEnd, Revision
 from sweephand.model.namespace import AllowedTargets, NamespaceDefaults, NamespaceLimits, NamespaceSettings
 from sweephand.model.policy import Breaker, PermitName, Rate
@@ -90,6 +91,8 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             origin=ORIGIN,
             held_ms=1,
             held_until=NOON,
+            attempt_at=NOON,
+            failed_attempts=(FailedAttempt(1, NOON, 5, 503, "no"),),
         ),
     ),
     "timer": (

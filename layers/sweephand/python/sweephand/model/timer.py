@@ -44,20 +44,14 @@ def instant_at(key: str) -> Instant:
 
 def bucket_key(instant: Instant) -> str:
     """The bucket part of a position, with which the sort key of every timer of that bucket begins."""
-    return _minute(bucket_of(instant))
-
-
-@lru_cache(maxsize=1_024)
-def _minute(begin: Instant) -> str:
-    """The minute that begins at that instant, as text. A sweep asks for a few minutes thousands of times."""
-    return rfc3339(begin)[:_MINUTE_LENGTH]
+    return _second(bucket_of(instant) // SECOND_MS)[:_MINUTE_LENGTH]
 
 
 @lru_cache(maxsize=1_024)
 def _second(number: int) -> str:
-    """The position of a second, likewise."""
-    minute, second = divmod(number, BUCKET_MS // SECOND_MS)
-    return f"{_minute(minute * BUCKET_MS)}#{second:02d}"
+    """The position of a second since 1970. A sweep asks for a few of them thousands of times."""
+    text = rfc3339(number * SECOND_MS)
+    return f"{text[:_MINUTE_LENGTH]}#{text[17:19]}"
 
 
 class OccurrenceTimer(NamedTuple):
