@@ -12,6 +12,7 @@ from tests.fakes.world import NOON, World, definition, key_of
 from sweephand.base.errors import InvalidError, StoreError, UnavailableError
 from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.bulk import JobToWrite, Written
+from sweephand.jobs.commit import SEND_AT_ONCE
 from sweephand.jobs.write import WriteResult
 from sweephand.model.timer import Cursor, OccurrenceTimer, placed_timers
 
@@ -65,6 +66,26 @@ def test_jobs_that_are_due_soon_are_sent_together(world: World) -> None:
     calls = counting(world)
     write(world, *(job(f"job-{number}", dueTime="10s") for number in range(20)))
     assert calls == {"jobs.get_many": 1, "queue.send": 1, "jobs.put": 20}
+
+
+def test_a_queue_that_takes_its_time_makes_no_trigger_of_many_jobs_late(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each job has a trigger a second. Ten thousand messages take seconds, and their delays count in seconds."""
+    send = world.queue.send
+    late_ms: list[int] = []
+
+    def slow(messages: Sequence[tuple[Any, int]]) -> None:
+        now = world.api_clock.now()
+        world.clock.time += len(messages)
+        late_ms.extend(world.api_clock.now() + delay - each.not_before for each, delay in messages if delay)
+        assert all(each.not_before >= now + delay for each, delay in messages if delay)
+        send(messages)
+
+    monkeypatch.setattr(world.queue, "send", slow)
+    write(world, *(job(f"job-{number}", schedule="* * * * * *") for number in range(100)))
+    assert len(late_ms) > 5_000
+    assert max(late_ms) <= SEND_AT_ONCE
 
 
 def test_all_new_jobs_of_a_call_share_a_shard() -> None:

@@ -5,8 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
+from typing import Final
 
-from sweephand.base.concurrency import Concurrently
+from sweephand.base.concurrency import Concurrently, parts
 from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs.payload_audit import may_come_back, payload_ref, refers
@@ -25,6 +26,9 @@ from sweephand.wheel.arm import Armable, Arming, arm, delay_of, range_message
 from sweephand.wheel.catchup import OccurrenceRange
 from sweephand.wheel.packing import packed_new
 from sweephand.wheel.watch import arm_watch
+
+#: The messages of one send: those of eight calls of SQS, which are made at once.
+SEND_AT_ONCE: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +232,11 @@ class Commits:
             self._timers.put(timers)
 
     def _send(self, messages: Sequence[Message]) -> None:
-        if messages:
-            # Delays count from the sending, so that slow writes before it make no trigger late.
+        for some in parts(messages, SEND_AT_ONCE):
+            # Delays count from the sending. So what is slow before it makes no trigger late, as ten thousand
+            # other messages are.
             sent_at = self._clock.now()
-            self._queue.send([(each, delay_of(each, sent_at)) for each in messages])
+            self._queue.send([(each, delay_of(each, sent_at)) for each in some])
 
     def _has_filed(self, stored: Job, job: Job) -> bool:
         """File the revisions that `stored` keeps and `job` does not; return whether there were any.
