@@ -71,7 +71,7 @@ def test_jobs_that_are_due_soon_are_sent_together(world: World) -> None:
 def test_a_queue_that_takes_its_time_makes_no_trigger_of_many_jobs_late(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each job has a trigger a second. Ten thousand messages take seconds, and their delays count in seconds."""
+    """Each job has a trigger a second. Ten thousand messages take seconds."""
     send = world.queue.send
     late_ms: list[int] = []
 
