@@ -1,7 +1,6 @@
 """Errors in chains: in chained triggers that come hours late, and in where a chain ends."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -64,7 +63,7 @@ def ends_chains_a_link_early() -> Broken:
 
 def _begun_anew(trigger: Trigger) -> Trigger:
     demand = trigger.demand
-    return trigger if demand is None else replace(trigger, demand=demand._replace(link=0))
+    return trigger if demand is None else trigger._replace(demand=demand._replace(link=0))
 
 
 @mutation("A retry by a run's record begins its chain anew", first=FIRST_WITH_CIRCLES)
