@@ -79,6 +79,7 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
     (r"/bucket", r"whole seconds, at least|292 years|such buckets", _BOUNDED),
     (r"/step", r"whole minutes, at least|out of range|292 years|such steps", _BOUNDED),
     (r"/since", r".", "an instant lies in the last 14 days"),
+    (r"/until", r"Give an instant after `since`", "a span has a beginning and an end"),
     (r"/(from|to)", r".", "a span lies in the past, and ends after it begins"),
     (
         r"/allowedTargets/(hosts|networks)/\d+",

@@ -162,7 +162,7 @@ SHOWN: Final = {
         test_promises.test_a_policy_that_is_created_again_has_the_slots_that_are_in_use
     ),
     "a policy that is read once": _by(
-        test_turn.test_nothing_begins_on_a_limit_that_was_read_more_than_a_second_ago
+        test_turn.test_nothing_begins_on_a_limit_that_was_read_more_than_a_second_ago, 1_500
     ),
     "a limit lowered while in use": _by(
         test_turn.test_a_function_whose_share_was_lowered_below_what_is_in_use_leaves_within_a_second, 2

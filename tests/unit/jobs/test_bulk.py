@@ -105,7 +105,7 @@ def test_each_job_is_resumed_from_the_moment_at_which_its_turn_comes(world: Worl
     pause(world)
 
     def announce(call: str) -> None:
-        if call == "before queue.send":
+        if call == "before jobs.put":
             world.clock.time += 200
 
     world.announce = announce

@@ -152,8 +152,7 @@ class Attempts:
             spec = self._spec(job)
             within_ms = attempt_ms_max(spec) - spent_ms
             was_refused = permit is not None and permit.was_refused
-            # The clock may have stepped back since the wait.
-            can_begin = within_ms > 0 and not was_refused and self._clock.now() >= message.not_before
+            can_begin = within_ms > 0 and not was_refused and self._is_due(delivery)
             if not can_begin or not self._is_time_for(within_ms, delivery.deadline):
                 return None
             attempt = Attempt(
@@ -202,6 +201,10 @@ class Attempts:
         found = self._default_target(job.key.namespace, spec) if stands_for_default(spec) else None
         return spec if found is None else found
 
+    def _is_due(self, delivery: Delivery) -> bool:
+        """Whether the trigger is still due: the clock may have stepped back since the wait."""
+        return self._clock.now() >= delivery.message.not_before
+
     def _is_time_for(self, attempt_ms: int, deadline: Instant) -> bool:
         return self._clock.now() + attempt_ms + SETTLING_MS <= deadline
 
@@ -225,8 +228,7 @@ class Attempts:
                 permit.wait()
             latest = self._job_reads.renewed(latest)
             is_owed = latest.liveness == "alive" and latest.job.version == delivery.job.version
-            # The clock may have stepped back since the wait.
-            is_owed = is_owed and self._clock.now() >= delivery.message.not_before
+            is_owed = is_owed and self._is_due(delivery)
             return is_owed and (permit is None or permit.may_leave())
 
         answer = self._targets.deliver(attempt._replace(may_send=may_send))
