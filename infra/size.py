@@ -68,7 +68,7 @@ CEILINGS: Final = {
     # One thread waits for the triggers of a call, and asks for others only as they are needed: 12.
     # The headers of answers are read here, and counts are added without pynamodb, for a tenth of a delivery's
     # CPU time: 44.
-    "package": Size(lines=36_493, modules=343, inner_imports=34),
+    "package": Size(lines=36_495, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -182,7 +182,7 @@ CEILINGS: Final = {
     # A store on a full disk, at every write: 97, in a module.
     # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
     # The parts of a run with faults on a local stack: 121, in three modules.
-    "tests": Size(lines=100_652, modules=875, inner_imports=1),
+    "tests": Size(lines=100_653, modules=875, inner_imports=1),
 }
 
 
