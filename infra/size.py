@@ -182,7 +182,7 @@ CEILINGS: Final = {
     # A store on a full disk, at every write: 97, in a module.
     # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
     # The parts of a run with faults on a local stack: 121, in three modules.
-    "tests": Size(lines=100_653, modules=875, inner_imports=1),
+    "tests": Size(lines=100_654, modules=875, inner_imports=1),
 }
 
 
