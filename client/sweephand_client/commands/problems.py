@@ -1,4 +1,4 @@
-"""The exit code of a command about many jobs, of which some had problems."""
+"""Chooses the exit code of a command when the stack refused some of its jobs."""
 
 from collections.abc import Iterable
 from typing import Final

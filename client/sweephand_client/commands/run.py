@@ -21,6 +21,16 @@ from sweephand_client.tasks.tailing import OVER, Tail
 app = typer.Typer(no_args_is_help=True, help="Show, redrive and cancel runs.")
 
 _Run = Annotated[str, typer.Argument(help="The run, as `sweephand job runs` shows it.", show_default=False)]
+_Job = Annotated[str | None, typer.Argument(help="The name of the job.", show_default=False)]
+_MaybeRun = Annotated[str | None, typer.Argument(help="The run.", show_default=False)]
+_Prefix = Annotated[str | None, typer.Option(help="Runs of all jobs whose names begin so.")]
+_Label = Annotated[list[str] | None, typer.Option(help="Runs of all jobs with this label, as name=value.")]
+_Since = Annotated[str | None, typer.Option(help=f"Runs due at this time or later: {PAST}.")]
+_Until = Annotated[str | None, typer.Option(help="Runs due before this time.")]
+_Reason = Annotated[
+    str | None, typer.Option(help="Runs with this text in their reason, answer or last failure.")
+]
+_DryRun = Annotated[bool, typer.Option("--dry-run", help="Count them, and change nothing.")]
 
 
 @command(app, "list")
@@ -70,18 +80,6 @@ def list_(
 def show(session: Session, job: JobName, run: _Run) -> None:
     """Show a run."""
     session.output.fields(session.client.runs.get(session.namespace, job, run))
-
-
-_Job = Annotated[str | None, typer.Argument(help="The name of the job.", show_default=False)]
-_MaybeRun = Annotated[str | None, typer.Argument(help="The run.", show_default=False)]
-_Prefix = Annotated[str | None, typer.Option(help="Runs of all jobs whose names begin so.")]
-_Label = Annotated[list[str] | None, typer.Option(help="Runs of all jobs with this label, as name=value.")]
-_Since = Annotated[str | None, typer.Option(help=f"Runs due at this time or later: {PAST}.")]
-_Until = Annotated[str | None, typer.Option(help="Runs due before this time.")]
-_Reason = Annotated[
-    str | None, typer.Option(help="Runs with this text in their reason, answer or last failure.")
-]
-_DryRun = Annotated[bool, typer.Option("--dry-run", help="Count them, and change nothing.")]
 
 
 @command(app)
@@ -139,9 +137,9 @@ def cancel(
     session.output.done(f"{done['id']} is {done['state']}.", done)
 
 
-def _chosen(session: Session, job: str | None, label: Sequence[str] | None, **given: str | None) -> Any:
+def _chosen(session: Session, job: str | None, label: Sequence[str] | None, **options: str | None) -> Any:
     """What selects many runs; None if the command names one. InputError for both or neither."""
-    chosen: dict[str, Any] = {"labels": read_labels(label or ()), **given}
+    chosen: dict[str, Any] = {"labels": read_labels(label or ()), **options}
     chosen = {name: value for name, value in chosen.items() if value}
     if (job is None) == (not chosen):
         raise InputError(

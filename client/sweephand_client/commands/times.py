@@ -28,11 +28,10 @@ AHEAD: Final = PAST.replace("yesterday", "tomorrow")
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Reads times at the instant `now`. What has no offset is on the wall of `zone`; None is this machine's.
+    """Reads times at the instant `now`, on the wall clock of `zone`; None is the zone of this machine.
 
-    A time with an offset stays as it is written.
-    A time on the wall that a clock change leaves out is read with the offset before the change. Of one that
-    comes twice the first is meant.
+    A time with an offset stays as it is written. If a clock change leaves a time out, it is read with the
+    offset before the change. If a time comes twice, the first one counts.
     """
 
     now: dt.datetime
@@ -54,8 +53,8 @@ class Times:
 
     def due(self, text: str) -> str:
         """As ahead(), but what is no date and no time of day stays: the API counts durations by its clock."""
-        is_on_a_wall = not _has_offset(text) and self._on_the_wall(text.strip(), 1) is not None
-        return self.ahead(text) if is_on_a_wall else text
+        is_on_the_wall = not _has_offset(text) and self._on_the_wall(text.strip(), 1) is not None
+        return self.ahead(text) if is_on_the_wall else text
 
     def _read(self, text: str, direction: int) -> str:
         text = text.strip()

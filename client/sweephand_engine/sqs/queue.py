@@ -80,7 +80,7 @@ class MemoryQueue:
         self._journal.delete(self._name, gone)
 
     def take(self, limit: int) -> list[Received]:
-        """Up to `limit` messages, as soon as one is visible. Empty only when the queue is closed."""
+        """Up to `limit` messages, as soon as one is visible. Only a closed queue returns none."""
         while True:
             with self._changed:
                 while not self._is_closed and (wait_ms := self._wait_ms()) != 0:

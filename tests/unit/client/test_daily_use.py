@@ -13,7 +13,7 @@ from tests.fakes.world import NOON
 from tests.unit.client.conftest import CommandLine
 
 from sweephand.model.attempt import Answer
-from sweephand_client.commands import inputs, session
+from sweephand_client.commands import inputs, run, session
 from sweephand_client.tasks.exact_yaml import parsed
 
 URL = "https://consumer.example/hook"
@@ -157,6 +157,27 @@ def test_a_person_is_asked_before_something_is_deleted(
     monkeypatch.setattr(inputs, "is_terminal", lambda: False)
     jobs.run(*words)
     assert (len(asked), len(jobs.server.requests)) == (1, before + 2)
+
+
+def test_a_person_is_told_how_many_runs_change_before_they_do(
+    jobs: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = jobs.server.api.world
+    world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
+    once = ("--due", "10s", "--url", URL, "--field", 'retry={"maxAttempts": 1}')
+    jobs.ok("job", "schedule", "a", *once)
+    jobs.ok("job", "schedule", "b", *once)
+    world.run_until(NOON + 11_000)
+    asked: list[str] = []
+    monkeypatch.setattr(run, "is_terminal", lambda: True)
+    monkeypatch.setattr(inputs, "is_terminal", lambda: True)
+    monkeypatch.setattr(typer, "confirm", lambda text, **_: asked.append(text))
+    words = ("run", "redrive", "--since", "2026-11-21T12:00:00Z")
+    assert jobs.ok(*words, "-A").out == "Redriven: 2 runs in 2 namespaces.\n"
+    assert asked == ["2 runs in 2 namespaces would be redriven. Go on?"]
+    assert jobs.ok(*words, "--dry-run").out == "2 runs would be redriven.\n"
+    assert jobs.ok(*words, "--yes").out == "Redriven: 2 runs.\n"
+    assert len(asked) == 1
 
 
 def test_what_changes_is_shown_again_until_it_is_over(

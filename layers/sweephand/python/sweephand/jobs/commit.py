@@ -233,8 +233,8 @@ class Commits:
 
     def _send(self, messages: Sequence[Message]) -> None:
         for some in parts(messages, SEND_AT_ONCE):
-            # Delays count from the sending. So what is slow before it makes no trigger late, as ten thousand
-            # other messages are.
+            # Each delay counts from its own send. A slow write, or ten thousand messages before it, would
+            # otherwise make triggers late.
             sent_at = self._clock.now()
             self._queue.send([(each, delay_of(each, sent_at)) for each in some])
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.instants import Instant
@@ -18,7 +19,7 @@ from sweephand.ports.jobs import JobStore
 from sweephand.runs.flagged_list import FlaggedList, RunFilter
 
 #: Policies of a namespace that are looked at.
-_POLICIES_MAX = 200
+_POLICIES_MAX: Final = 200
 
 #: Returns a page of the policies of a namespace, by name: the namespace, the name before, and how many.
 ReadPolicies = Callable[[str, str, int], Page[Policy]]

@@ -335,9 +335,18 @@ class _Expander:
 
 def _succeeding(timer: OccurrenceTimer, first: Occurrence) -> OccurrenceTimer:
     """The timer that follows another one of its series, and begins with `first`."""
-    shard, key, uid, rev, series, _, armed_at, catchup, followed_at, _, _, demand, payload, _, _ = timer
     return OccurrenceTimer(
-        shard, key, uid, rev, series, first, armed_at, catchup, followed_at, demand=demand, payload=payload
+        timer.shard,
+        timer.key,
+        timer.uid,
+        timer.rev,
+        timer.series,
+        first,
+        timer.armed_at,
+        timer.catchup,
+        timer.followed_at,
+        demand=timer.demand,
+        payload=timer.payload,
     )
 
 
