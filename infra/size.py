@@ -68,7 +68,7 @@ CEILINGS: Final = {
     # One thread waits for the triggers of a call, and asks for others only as they are needed: 12.
     # The headers of answers are read here, and counts are added without pynamodb, for a tenth of a delivery's
     # CPU time: 44.
-    "package": Size(lines=36_495, modules=343, inner_imports=34),
+    "package": Size(lines=36_505, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -131,7 +131,7 @@ CEILINGS: Final = {
     # Lists and audits of many jobs, and a noisy namespace, are measured: 197 in three modules.
     # Calls that fail and functions that are killed on a local stack: bursts 125, kills 65, load 215, verdict
     # 75, the run 130, and a consumer that fails attempts and closes connections.
-    "infra": Size(lines=7_969, modules=114, inner_imports=1),
+    "infra": Size(lines=7_971, modules=114, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -182,7 +182,7 @@ CEILINGS: Final = {
     # A store on a full disk, at every write: 97, in a module.
     # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
     # The parts of a run with faults on a local stack: 121, in three modules.
-    "tests": Size(lines=100_654, modules=875, inner_imports=1),
+    "tests": Size(lines=100_673, modules=875, inner_imports=1),
 }
 
 

@@ -1,4 +1,4 @@
-"""What lists and an audit of many jobs ask of DynamoDB, and how long they take."""
+"""Counts what lists and an audit of many jobs ask of DynamoDB, and measures how long they take."""
 
 import json
 import time
@@ -22,7 +22,7 @@ from sweephand.runtime.machine import SystemClock
 #: How long DynamoDB takes for an answer here.
 LATENCY_MS: Final = 10
 
-#: Of so many jobs, one has the label and the text in its name that lists look for.
+#: Lists look for a label, and for a text in the name. One job in so many has both.
 _RARE: Final = 100
 
 #: A page of a list, at most.

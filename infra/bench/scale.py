@@ -1,4 +1,4 @@
-"""Many jobs: lists and an audit of them, and a hundred namespaces of which one is noisy."""
+"""Measures lists and an audit of many jobs, and a hundred namespaces beside one that is noisy."""
 
 import statistics
 from collections.abc import Mapping

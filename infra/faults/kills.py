@@ -44,7 +44,7 @@ class Worker(NamedTuple):
 
 
 def plan(chance: random.Random, seconds: float) -> Iterator[tuple[float, str]]:
-    """When the next working process of which function is to be killed, in seconds, in the order of time."""
+    """Plans the kills in the order of time: after how many seconds, and of which function."""
     kills: list[tuple[float, str]] = []
     for function, every_s in _EVERY_S.items():
         at_s = chance.expovariate(1 / every_s)

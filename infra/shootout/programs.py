@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ _LOCK = ROOT / "requirements" / "shootout.txt"
 _CLIENT_S = 300
 
 
-class Programs:
+class Programs(ABC):
     """What such peers have in common. A subclass has `name`, `setting`, `delivers`, `launch` and `client`."""
 
     name: str
@@ -29,17 +30,17 @@ class Programs:
     run: Run
     processes: Processes
 
+    @abstractmethod
     def launch(self) -> None:
         """Start all processes by `self.processes`, on what `self.run.home` has."""
-        raise NotImplementedError
 
     def client(self) -> Sequence[object]:
         """The command line of the program that creates triggers.
 
         It reads `{"once": [[key, due_at], ...]}` or `{"each_second": [key, ...]}` as JSON from its input and
-        prints the seconds that the creation took.
+        prints the seconds that the creation took. Raises StackError if a process of the peer creates them.
         """
-        raise NotImplementedError
+        raise StackError(f"{self.name} has no client.")
 
     def client_env(self) -> Mapping[str, str]:
         """More variables of the client."""

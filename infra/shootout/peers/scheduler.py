@@ -12,7 +12,7 @@ from typing import Any, Final
 import boto3
 from botocore.exceptions import BotoCoreError
 from infra.local import ministack, processes
-from infra.local.places import MINISTACK_PYTHON, REGION, Place, free_port
+from infra.local.places import MINISTACK_PYTHON, REGION, Place, StackError, free_port
 from infra.shootout.peer import Run, Trigger
 from infra.shootout.processes import with_children
 from infra.shootout.worker import RefusedError, arrive
@@ -61,12 +61,13 @@ class Scheduler:
         return time.monotonic() - began_s
 
     def recur(self, keys: Sequence[str]) -> float:
-        """Not of seconds."""
-        raise NotImplementedError
+        """Raise StackError: its shortest period is a minute."""
+        del keys
+        raise StackError(self.lacks["recurring"])
 
     def restart(self) -> None:
-        """It would be empty."""
-        raise NotImplementedError
+        """Raise StackError: it would be empty."""
+        raise StackError(self.lacks["kill"])
 
     def pids(self) -> Sequence[int]:
         """The process of ministack, with its children."""

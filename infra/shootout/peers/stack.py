@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from infra.local import processes, stack
 from infra.local.client import Client
-from infra.local.places import Place, free_port
+from infra.local.places import Place, StackError, free_port
 from infra.shootout.peer import Run
 from infra.shootout.peers.dev import Sweephand
 from infra.shootout.processes import with_children
@@ -26,8 +26,8 @@ class Stack(Sweephand):
         self.client = Client.of(stack.up(self._place, say=lambda _: None))
 
     def restart(self) -> None:
-        """AWS does not restart."""
-        raise NotImplementedError
+        """Raise StackError: it would be empty."""
+        raise StackError(_LOST)
 
     def pids(self) -> Sequence[int]:
         """The local AWS with the functions that it runs."""
