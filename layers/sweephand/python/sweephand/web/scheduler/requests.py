@@ -28,7 +28,12 @@ class AwsBody(BaseModel):
     """An object that refuses unknown fields. A field of null counts as left out."""
 
     model_config = ConfigDict(
-        extra="forbid", strict=True, alias_generator=to_pascal, validate_by_name=False, validate_by_alias=True
+        defer_build=True,  # as in RequestBody
+        extra="forbid",
+        strict=True,
+        alias_generator=to_pascal,
+        validate_by_name=False,
+        validate_by_alias=True,
     )
 
 

@@ -171,7 +171,11 @@ class QueryParameters(BaseModel):
     """The base of all query models. It refuses unknown parameters."""
 
     model_config = ConfigDict(
-        extra="forbid", alias_generator=to_camel, validate_by_name=False, validate_by_alias=True
+        defer_build=True,  # as in RequestBody
+        extra="forbid",
+        alias_generator=to_camel,
+        validate_by_name=False,
+        validate_by_alias=True,
     )
 
 

@@ -22,7 +22,13 @@ class RequestBody(BaseModel):
     """A JSON object that refuses unknown fields. A field of null counts as left out."""
 
     model_config = ConfigDict(
-        extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=False, validate_by_alias=True
+        # A function starts without the models that its first request does not use.
+        defer_build=True,
+        extra="forbid",
+        strict=True,
+        alias_generator=to_camel,
+        validate_by_name=False,
+        validate_by_alias=True,
     )
 
 
