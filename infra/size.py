@@ -182,14 +182,15 @@ CEILINGS: Final = {
     # A store on a full disk, at every write: 97, in a module.
     # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
     # The parts of a run with faults on a local stack: 121, in three modules.
-    "tests": Size(lines=100_673, modules=875, inner_imports=1),
+    # Charts of the console: 133, in a module.
+    "tests": Size(lines=100_806, modules=876, inner_imports=1),
 }
 
 
 #: All pages together have no more words than this, so that somebody can read them in a few hours.
 #: Measurements beside other schedulers take 2,400, most of them cells of tables, and their decision 205. What
-#: is asked of runs and jobs that fail takes 500.
-WORDS_MAX: Final = 63_200
+#: is asked of runs and jobs that fail takes 500. Charts of the console take 130.
+WORDS_MAX: Final = 63_330
 
 
 def size_of(source: str) -> Size:

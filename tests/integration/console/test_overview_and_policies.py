@@ -1,7 +1,6 @@
 """The overview of a namespace, and its flow policies."""
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from threading import Event
 
@@ -13,7 +12,6 @@ from tests.integration.console.conftest import SCRIPT, Console, Town
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.jobs import forecast
-from sweephand.model.counters import Stats
 from sweephand.model.timer import Heartbeat
 
 Open = Callable[..., Console]
@@ -67,23 +65,6 @@ def test_the_overview_shows_what_failed_by_job(open_console: Open) -> None:
     expect(row.get_by_role("cell").nth(1)).to_have_text("3")
     failed.get_by_role("link", name="3 failed").click()
     page.wait_for_url("**#/ns/failures")
-
-
-def test_the_overview_shows_the_outcomes_and_the_lateness_of_the_last_hour(
-    open_console: Open, town: Town
-) -> None:
-    world = town.world
-    minute = world.clock.time - world.clock.time % MINUTE_MS - 30 * MINUTE_MS
-    counted = Stats(Counter({"succeeded": 1_200, "retrying": 3}), Counter({20: 1_000, 3_000: 200}))
-    world.stats.add(minute, 0, {"ns": counted, "elsewhere": counted}, lambda: True)
-    hour = open_console().show("ns/overview").get_by_role("region", name="The last hour")
-    outcomes = hour.get_by_role("img", name="Outcomes in each minute")
-    expect(outcomes).to_have_accessible_name(re.compile("1.200 delivered, 3 to be tried again, 1 failed"))
-    assert outcomes.locator("rect").count() == 3
-    lateness = hour.get_by_role("img", name="Lateness in each minute")
-    expect(lateness).to_have_accessible_name(re.compile("Half .* 20 ms late, 99 of a hundred at most 3.0 s"))
-    assert lateness.locator("rect.late").count() == 1
-    assert lateness.locator("rect.prompt").count() == 1
 
 
 def test_a_forecast_of_many_jobs_shows_what_is_counted_so_far(

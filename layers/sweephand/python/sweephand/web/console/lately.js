@@ -2,22 +2,23 @@
 
 import { html } from "./vendor/preact.js";
 import { get, inNamespace } from "./api.js";
-import { Empty, Loaded } from "./parts.js";
+import { Chart } from "./chart.js";
 import { useLive } from "./live.js";
-import { count, counted, inZone, lateness, viewerZone } from "./time.js";
+import { Empty, Loaded } from "./parts.js";
+import { count, lateness } from "./time.js";
 
 const MINUTES = 60;
 const MINUTE_MS = 60_000;
-const SLOT_OF_MINUTE = 10;
-const PLOT_WIDTH = MINUTES * SLOT_OF_MINUTE;
-const PLOT_HEIGHT = 72;
 
-/** What came of attempts: the fields of a minute, their class and their word, from the bottom up. */
+/** A delivery is late if it begins more than so many milliseconds after its due time. */
+export const LATE_MS = 1_000;
+
+/** What came of attempts: the fields of a minute, their tone and their word, from the bottom up. */
 const PARTS_OF_MINUTE = [
-  [["succeeded", "running"], "taken", "delivered"],
-  [["retrying"], "retried", "to be tried again"],
-  [["failed", "faults"], "failed", "failed"],
-  [["skipped"], "passed", "skipped"],
+  [["failed", "faults"], "bad", "failed"],
+  [["retrying"], "warn", "to be tried again"],
+  [["succeeded", "running"], "good", "delivered"],
+  [["skipped"], "still", "skipped"],
 ];
 
 /** `failing` are the newest runs that failed or are tried again, which the screen reads in any case. */
@@ -30,7 +31,7 @@ function Counted({ namespace }) {
   const live = useLive(() => lastHour(namespace), `stats ${namespace}`);
   return html`<${Loaded} live=${live} what="the last hour" show=${(minutes) => minutes.every((each) => attemptsOf(each) === 0)
     ? html`<${Empty} title="Nothing was delivered in the last hour." />`
-    : html`<${OutcomesPicture} minutes=${minutes} /><${LatenessOfMinutes} minutes=${minutes} />`} />`;
+    : html`<${Outcomes} minutes=${minutes} /><${Lateness} minutes=${minutes} />`} />`;
 }
 
 /** Without counts there are only the runs that the screen has read. */
@@ -43,7 +44,7 @@ function NotCounted({ failing }) {
 }
 
 /** The minutes up to this one, oldest first. One without counts has only its instant. */
-async function lastHour(namespace) {
+export async function lastHour(namespace) {
   const now = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
   const since = now - (MINUTES - 1) * MINUTE_MS;
   const query = { from: new Date(since).toISOString(), to: new Date(now + MINUTE_MS).toISOString(), step: "1m" };
@@ -59,51 +60,50 @@ async function lastHour(namespace) {
 
 const partOf = (minute, fields) => fields.reduce((sum, field) => sum + Number(minute[field] || 0), 0);
 const attemptsOf = (minute) => PARTS_OF_MINUTE.reduce((sum, [fields]) => sum + partOf(minute, fields), 0);
-const minuteText = (at) => inZone(at, viewerZone()).split(" ").pop().slice(0, 5);
 
-/** A column for each minute: what was delivered, what failed, and so on, one above the other. */
-function OutcomesPicture({ minutes }) {
-  const most = Math.max(...minutes.map(attemptsOf));
-  const sums = PARTS_OF_MINUTE.map(([fields, kind, word]) => [minutes.reduce((sum, each) => sum + partOf(each, fields), 0), kind, word]);
-  const text = `${sums.filter(([sum], at) => sum || at === 0).map(([sum, , word]) => `${count(sum)} ${word}`).join(", ")}. The fullest minute had ${count(most)}.`;
-  const height = (number) => ((PLOT_HEIGHT - 6) * number) / most;
-  const column = (minute, at) => {
-    let top = PLOT_HEIGHT;
-    return PARTS_OF_MINUTE.map(([fields, kind]) => {
-      const size = height(partOf(minute, fields));
-      top -= size;
-      return size ? html`<rect class=${kind} x=${at * SLOT_OF_MINUTE} width=${SLOT_OF_MINUTE - 2} y=${top} height=${size} />` : null;
-    });
-  };
-  return html`<figure class="lateness"><svg viewBox=${`0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}`} role="img" aria-label=${`Outcomes in each minute: ${text}`}
-      preserveAspectRatio="none">${minutes.map((minute, at) => html`<g key=${minute.at}><title>${`${minuteText(minute.at)}: ${counted(attemptsOf(minute), "trigger")}`}</title>${column(minute, at)}</g>`)}</svg>
-    <figcaption class="soft">${sums.filter(([sum]) => sum).map(([sum, kind, word]) => html`<span class=${`key ${kind}`} key=${kind}>${count(sum)} ${word}</span> `)}
-      A column is a minute, from ${minuteText(minutes[0].at)} on. The fullest one has ${count(most)}.</figcaption></figure>`;
-}
-
-/** How late first attempts were: a column up to the bound of 99 of a hundred in each minute, and a mark at half. */
-function LatenessOfMinutes({ minutes }) {
-  const late = minutes.filter((each) => each.p99Ms !== undefined && each.p99Ms !== null);
-  if (!late.length) return null;
-  const worst = Math.max(1000, ...late.map((each) => Number(each.p99Ms)));
-  const height = (ms) => PLOT_HEIGHT - 6 - ((PLOT_HEIGHT - 12) * Math.log10(1 + Number(ms))) / Math.log10(1 + worst);
+/** First attempts by the bound of their lateness, of all minutes together. */
+function classesOf(minutes) {
   const classes = new Map();
-  for (const { atMostMs, attempts } of late.flatMap((each) => each.lateness)) {
+  for (const { atMostMs, attempts } of minutes.flatMap((each) => each.lateness || [])) {
     classes.set(Number(atMostMs), (classes.get(Number(atMostMs)) || 0) + Number(attempts));
   }
-  const text = `Half of the triggers began at most ${lateness(boundOf(classes, 0.5))} late, 99 of a hundred at most ${lateness(boundOf(classes, 0.99))}.`;
-  return html`<figure class="lateness"><svg viewBox=${`0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}`} role="img" aria-label=${`Lateness in each minute: ${text}`}
-      preserveAspectRatio="none">
-      <line x1="0" x2=${PLOT_WIDTH} y1=${height(1000)} y2=${height(1000)} class="second" />
-      ${minutes.map((each, at) => (late.includes(each) ? html`<g key=${each.at}><title>${`${minuteText(each.at)}: at most ${lateness(Number(each.p99Ms))}`}</title>
-        <rect class=${each.p99Ms > 1000 ? "late" : "prompt"} x=${at * SLOT_OF_MINUTE} width=${SLOT_OF_MINUTE - 2} y=${height(each.p99Ms)} height=${PLOT_HEIGHT - height(each.p99Ms)} />
-        <rect class="half" x=${at * SLOT_OF_MINUTE} width=${SLOT_OF_MINUTE - 2} y=${height(each.p50Ms)} height="2" /></g>` : null))}
-    </svg><figcaption class="soft">${text} The line is one second. Figures are bounds, too high by up to two thirds.</figcaption></figure>`;
+  return classes;
+}
+
+const sumOf = (numbers) => [...numbers].reduce((sum, each) => sum + each, 0);
+
+/** How many first attempts a minute had that began late. */
+const lateIn = (minute) => sumOf((minute.lateness || []).filter((each) => each.atMostMs > LATE_MS).map((each) => Number(each.attempts)));
+
+/** The late deliveries of the minutes: their number, of how many, the bound of the worst, and how many in each minute. */
+export function lateOf(minutes) {
+  const classes = classesOf(minutes);
+  const each = minutes.map(lateIn);
+  return { late: sumOf(each), of: sumOf(classes.values()), worst: classes.size ? Math.max(...classes.keys()) : null, each };
+}
+
+function Outcomes({ minutes }) {
+  const series = PARTS_OF_MINUTE.map(([fields, tone, name]) => ({ name, tone, kind: "bars", values: minutes.map((each) => partOf(each, fields)) }));
+  const shown = series.filter(({ name, values }) => name === "delivered" || values.some(Boolean));
+  const most = Math.max(...minutes.map(attemptsOf));
+  return html`<${Chart} title="What came of the deliveries of the last hour?" unit="deliveries" axis="deliveries in each minute" x=${minutes.map((each) => each.at)} series=${shown}
+    answer=${`${shown.map(({ name, values }) => `${count(sumOf(values))} ${name}`).join(", ")}. The fullest minute had ${count(most)}.`} />`;
+}
+
+function Lateness({ minutes }) {
+  const classes = classesOf(minutes);
+  if (!classes.size) return null;
+  const { late, of } = lateOf(minutes);
+  const line = (name, field, tone) => ({ name, tone, kind: "line", values: minutes.map((each) => each[field] ?? null) });
+  const share = late ? `${count(late)} of ${count(of)} began more than a second late` : `All ${count(of)} began within a second`;
+  return html`<${Chart} title="How late did deliveries begin in the last hour?" unit="ms" axis="time after the due time" isLog=${true} limit=${{ value: LATE_MS, text: "late above 1 s" }}
+    x=${minutes.map((each) => each.at)} series=${[line("half of them within", "p50Ms", "busy"), line("99 of 100 within", "p99Ms", "warn")]}
+    answer=${`${share}: half within ${lateness(boundOf(classes, 0.5))}, 99 of 100 within ${lateness(boundOf(classes, 0.99))}. The figures are bounds, too high by up to two thirds.`} />`;
 }
 
 /** The bound within which such a share of all attempts began. */
 function boundOf(classes, share) {
-  let left = Math.ceil([...classes.values()].reduce((sum, each) => sum + each, 0) * share);
+  let left = Math.ceil(sumOf(classes.values()) * share);
   for (const bound of [...classes.keys()].sort((one, other) => one - other)) {
     left -= classes.get(bound);
     if (left <= 0) return bound;

@@ -25,6 +25,9 @@ function formatIn(zone) {
   return formats.get(zone);
 }
 
+/** The zone, or UTC for one that this browser does not know. */
+export const knownZone = (zone) => formatIn(zone).resolvedOptions().timeZone;
+
 /** An instant in a zone: `Mon 23 Nov 02:30:00`. The year is shown unless it is the present one. */
 export function inZone(instant, zone) {
   const part = Object.fromEntries(formatIn(zone).formatToParts(new Date(instant)).map((each) => [each.type, each.value]));

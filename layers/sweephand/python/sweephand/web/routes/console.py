@@ -3,7 +3,8 @@
 The modules of the console are plain ES modules, each in a file of its own. They are served as one module: an
 API function answers one request at a time, and a page that loads twenty files would take twenty of them from
 the deliveries. Nothing but imports and exports changes, so no user needs Node or a bundler. Therefore no two
-modules declare the same name, and none imports by another name.
+modules declare the same name, and none imports by another name. What others wrote stays in files of its own.
+The page loads preact.js with its modules, and uplot.js once a screen draws a chart.
 """
 
 import gzip
@@ -21,8 +22,10 @@ from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Ret
 _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./([\w/]+\.js)";\n', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=(?:async )?function|const|class)", re.MULTILINE)
 
-#: What others wrote. It is served as it is, as a module of its own.
-_VENDORED: Final = "vendor/preact.js"
+_LAZY_IMPORT: Final = re.compile(r'import\("\./vendor/(\w+\.js)"\)')
+
+#: What others wrote, each with what is served behind it. uPlot comes as a script, which exports nothing.
+_VENDORED: Final = {"preact.js": "", "uplot.js": "\nexport default uPlot;\n"}
 
 #: So many digits of a hash tell all versions of a file apart.
 _DIGITS: Final = 12
@@ -65,24 +68,21 @@ def names() -> Mapping[str, str]:
 
 @cache
 def _assets() -> Mapping[str, Asset]:
-    vendored = _read(_VENDORED)
-    vendored_name = _named("preact.js", vendored)
-    found = {
-        vendored_name: vendored,
-        **{_named(plain, text): text for plain, text in {
-            "style.css": _read("style.css"), "app.js": joined("app.js", vendored_name)
-        }.items()},
-    }  # fmt: skip
+    vendored = {plain: _read(f"vendor/{plain}") + behind for plain, behind in _VENDORED.items()}
+    served = {plain: _named(plain, text) for plain, text in vendored.items()}
+    texts = {**vendored, "style.css": _read("style.css"), "app.js": joined("app.js", served)}
+    found = {_named(plain, text): text for plain, text in texts.items()}
     return {
         name: Asset(text, _content_type(name), gzip.compress(text.encode(), mtime=0))
         for name, text in found.items()
     }
 
 
-def joined(entry: str, vendored_name: str) -> str:
+def joined(entry: str, served: Mapping[str, str]) -> str:
     """The module `entry` and all modules that it imports, as one module.
 
     A module comes after those that it imports. All share one scope, so no two may declare the same name.
+    `served` has the names under which preact.js and uplot.js are served.
     """
     bodies: dict[str, str] = {}
     vendored: set[str] = set()
@@ -91,7 +91,7 @@ def joined(entry: str, vendored_name: str) -> str:
         text = _read(name)
         bodies[name] = ""  # two modules may import each other: what they declare is functions
         for imported, source in _IMPORT.findall(text):
-            if source == _VENDORED:
+            if source == "vendor/preact.js":
                 vendored.update(each.strip() for each in imported.split(",") if each.strip())
             elif source not in bodies:
                 add(source)
@@ -99,8 +99,9 @@ def joined(entry: str, vendored_name: str) -> str:
         bodies[name] = _EXPORT.sub("", _IMPORT.sub("", text))
 
     add(entry)
-    line = f'import {{ {", ".join(sorted(vendored))} }} from "./{vendored_name}";\n'
-    return line + "".join(bodies.values())
+    line = f'import {{ {", ".join(sorted(vendored))} }} from "./{served["preact.js"]}";\n'
+    text = "".join(bodies.values())
+    return line + _LAZY_IMPORT.sub(lambda found: f'import("./{served[found[1]]}")', text)
 
 
 def _named(plain: str, text: str) -> str:
