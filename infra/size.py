@@ -59,7 +59,7 @@ CEILINGS: Final = {
     # An iCalendar text that would keep the API busy is refused before the libraries read its rules: 95.
     # The end of old signing secrets takes 21. The health of jobs, and failing jobs by it, take 172.
     # What a run keeps of its attempts takes 100. Redrives and cancellations of many runs by filters take 133.
-    # The overview takes 180.
+    # The overview takes 282, with what is late and what waits.
     # A job that cannot follow its calendar comes again alone: 25. Writes of windows are tried again: 15.
     # The deletion of a calendar is bounded: 15. Limits of calendars are listed: 20.
     # A clock that steps back: 4.
@@ -68,7 +68,7 @@ CEILINGS: Final = {
     # One thread waits for the triggers of a call, and asks for others only as they are needed: 12.
     # The headers of answers are read here, and counts are added without pynamodb, for a tenth of a delivery's
     # CPU time: 44. Models of requests are built when they are used: 14.
-    "package": Size(lines=36_519, modules=343, inner_imports=34),
+    "package": Size(lines=36_607, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -90,13 +90,13 @@ CEILINGS: Final = {
     # fields, and those of all namespaces, of a zone and of a watch take 225. Names are completed, types are
     # named in words, and a command imports only its own module: 115.
     # Who owns a job takes 130. The end of old signing secrets takes 6.
-    # Failing jobs take 25. Filters of many runs take 80. The overview takes 30.
-    "client": Size(lines=7_037, modules=70, inner_imports=0),
+    # Failing jobs take 25. Filters of many runs take 80. The overview takes 34.
+    "client": Size(lines=7_041, modules=70, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
-    # The health of a job takes 7, and attempts 7. Many runs take 17, the overview 23.
-    "generated": Size(lines=1_094, modules=10, inner_imports=0),
+    # The health of a job takes 7, and attempts 7. Many runs take 17, the overview 32.
+    "generated": Size(lines=1_103, modules=10, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
     # The worker uses what reads the time of a heartbeat.
@@ -171,7 +171,7 @@ CEILINGS: Final = {
     # Which Chromium shows pages, and the group of the tests on DynamoDB Local: 37, in two modules.
     # What stands beside the jobs of a file: 240. Who owns them: 190. All or nothing: 85.
     # The end of old signing secrets: 68. The health of jobs, in two modules: 310.
-    # The attempts that a run keeps: 102. Many runs, redriven and cancelled: 97. The overview: 138.
+    # The attempts that a run keeps: 102. Many runs, redriven and cancelled: 97. The overview: 246.
     # Every order of small worlds: an engine, a world whose calls are steps, and scenarios: 665.
     # The shootout takes 170 in five modules, with a real run of the harness.
     # Clocks that step, and chains in circles, in simulated worlds: 252, in two modules.
@@ -183,14 +183,15 @@ CEILINGS: Final = {
     # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
     # The parts of a run with faults on a local stack: 121, in three modules.
     # Charts of the console: 133, in a module.
-    "tests": Size(lines=100_806, modules=876, inner_imports=1),
+    "tests": Size(lines=100_914, modules=876, inner_imports=1),
 }
 
 
 #: All pages together have no more words than this, so that somebody can read them in a few hours.
 #: Measurements beside other schedulers take 2,400, most of them cells of tables, and their decision 205. What
-#: is asked of runs and jobs that fail takes 500. Charts of the console take 130.
-WORDS_MAX: Final = 63_330
+#: is asked of runs and jobs that fail takes 500. Charts of the console take 130, and
+#: what is late and waits 150.
+WORDS_MAX: Final = 63_480
 
 
 def size_of(source: str) -> Size:

@@ -62,6 +62,15 @@ def test_a_span_has_the_minutes_that_begin_in_it_and_no_others(stats: StatsStore
     assert len(stats.minutes("ns", 0, NOON + DAY_MS)) == 5
 
 
+def test_the_minutes_of_a_span_are_summed_for_each_namespace(stats: StatsStore) -> None:
+    for minute, counted in ((-1, FIRST), (0, FIRST), (1, MORE), (2, FIRST)):
+        stats.add(NOON + minute * MINUTE_MS, minute + 1, {"ns": counted}, always)
+    stats.add(NOON, 7, {EVERY_CHARACTER: MORE}, always)
+    assert stats.sums(NOON, NOON + 2 * MINUTE_MS) == {"ns": BOTH, EVERY_CHARACTER: MORE}
+    assert stats.sums(NOON, NOON) == {}
+    assert stats.minutes("ns", NOON, NOON + 1) == {NOON: FIRST}, "a sum changes no minute"
+
+
 def test_what_is_too_late_is_not_counted(stats: StatsStore) -> None:
     with pytest.raises(StoreError):
         stats.add(NOON, 0, {"ns": FIRST}, lambda: False)

@@ -56,6 +56,14 @@ class MemoryStats:
                 if of == namespace and since <= minute < until
             }
 
+    def sums(self, since: Instant, until: Instant) -> Mapping[str, Stats]:
+        found: dict[str, Stats] = {}
+        with self._lock:
+            for (namespace, minute), stats in self._minutes.items():
+                if since <= minute < until:
+                    found.setdefault(namespace, no_stats()).update(stats)
+        return found
+
 
 class MemoryWheelHistory:
     """ports.WheelHistory."""

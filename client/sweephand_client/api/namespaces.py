@@ -38,7 +38,9 @@ class Namespaces(Calls):
     def overview(
         self, *, since: str | None = None, include: Literal["jobs"] | None = None
     ) -> Iterator[NamespaceOverviewResponse]:
-        """What is wrong in each namespace that the key sees, by name. Runs since 24 hours ago count.
+        """What fails, is late, waits and is paused in each namespace that the key sees, by name.
+
+        Runs since 24 hours ago count.
 
         With `include`, its jobs are counted by state, which reads up to a thousand of them.
         """

@@ -28,21 +28,28 @@ def overview(
     ] = None,
     jobs: Annotated[bool, typer.Option("--jobs", help="Count the jobs of each, too.")] = False,
 ) -> None:
-    """Show what fails and what is paused in all namespaces of the key, trouble first."""
+    """Show what fails, is late, waits and is paused in all namespaces of the key, trouble first.
+
+    Late are first attempts of the last hour. The stack counts them if its parameter Stats is on.
+    """
     begin = given(session.times.past, since)
     found = list(session.client.namespaces.overview(since=begin, include="jobs" if jobs else None))
     found.sort(key=lambda each: (-each["failingJobs"], -each["failed"], -each["retrying"]))
-    heads = ("NAMESPACE", "FAILING JOBS", "FAILED", "RETRYING", "SKIPPED", "RUNNING LATE", "PAUSED POLICIES")
+    heads = ("NAMESPACE", "FAILING JOBS", "FAILED", "RETRYING", "SKIPPED", "RUNNING LATE", "LATE", "WAITING")
     rows = [
         (
             each["namespace"],
             *(f"{each[name]}{'+' if each['partial'] else ''}" for name in _TROUBLES),
+            each["lastHour"]["late"] if "lastHour" in each else None,
+            f"{each['waiting']}{'' if each['waitingIsExact'] else '+'}",
             each["pausedPolicies"],
             *([] if "jobs" not in each else each["jobs"].values()),
         )
         for each in found
     ]
-    session.output.table((*heads, *(("ACTIVE", "PAUSED", "COMPLETED") if jobs else ())), rows, found)
+    session.output.table(
+        (*heads, "PAUSED POLICIES", *(("ACTIVE", "PAUSED", "COMPLETED") if jobs else ())), rows, found
+    )
 
 
 def forecast(

@@ -15,6 +15,14 @@ class NamespaceRunResponse(RunResponse):
     job: str
 
 
+class LastHourResponse(TypedDict):
+    """What deliveries counted in the last hour."""
+
+    attempts: int
+    late: int
+    maxMs: int | None
+
+
 class JobStatesResponse(TypedDict):
     """How many jobs are in each state."""
 
@@ -33,6 +41,11 @@ class NamespaceOverviewResponse(TypedDict):
     running: int
     failingJobs: int
     newestFailureAt: str | None
+    failuresOverTime: list[int]
+    lastHour: NotRequired[LastHourResponse]
+    waiting: int
+    waitingIsExact: bool
+    waitingSince: str | None
     pausedPolicies: int
     jobs: NotRequired[JobStatesResponse]
     partial: bool

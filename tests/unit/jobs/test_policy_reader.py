@@ -8,8 +8,14 @@ from tests.fakes.world import NOON, World
 
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import Instant
-from sweephand.jobs.policy_reader import COUNTED_ENTRIES_MAX, PolicyUse, PolicyView
-from sweephand.model.gate import GateChange, GateName, Holder, Swap
+from sweephand.jobs.policy_reader import (
+    COUNTED_ENTRIES_MAX,
+    COUNTED_LINES_MAX,
+    PolicyUse,
+    PolicyView,
+    WaitingTriggers,
+)
+from sweephand.model.gate import GateChange, GateName, Holder, Swap, WaitingGate, guard_id
 from sweephand.model.gate_line import entries_of
 from sweephand.model.policy import Policy, PolicyKey, Priority, Rate
 
@@ -105,3 +111,45 @@ def test_each_function_adds_its_slots_to_what_the_stack_can_reach(
     assert read(world).effective_max == effective_max
     page = world.api().policy_reader.page("ns", "", 10)
     assert [each.effective_max for each in page.items] == [effective_max]
+
+
+def waiting(world: World, *policies: Policy) -> WaitingTriggers:
+    return world.api().policy_reader.waiting(policies)
+
+
+OTHER = policy(5, key=PolicyKey("ns", "other"))
+KEYED = policy(5, key=PolicyKey("ns", "keyed"), by="job")
+
+
+def test_what_waits_under_several_policies_counts_together() -> None:
+    mailer = policy(200, key=MAILER)
+    world = world_with(mailer)
+    assert waiting(world, mailer, OTHER) == WaitingTriggers(0, is_exact=True, since=None)
+    put(world, NOON - 3_000, 20, gate=6)
+    [entry] = entries_of([trigger_message(NOON - 9_000)], "low", "0")
+    world.gate_lines.put(GateName(OTHER.key, 0), entry)
+    assert waiting(world, mailer, OTHER) == WaitingTriggers(21, is_exact=True, since=NOON - 9_000)
+    assert waiting(world, mailer).triggers == 20
+
+
+def test_of_a_policy_with_by_those_lines_count_that_wait() -> None:
+    world = World()
+    for number in range(COUNTED_LINES_MAX + 1):
+        name = GateName(KEYED.key, 0, f"job:{number}")
+        world.gates.enlist(WaitingGate(name, guard_id(NOON + number, "guard1")))
+        [entry] = entries_of([trigger_message(NOON + number)] * 2, "normal", "0")
+        world.gate_lines.put(name, entry)
+    found = waiting(world, KEYED)
+    assert found == WaitingTriggers(2 * COUNTED_LINES_MAX, is_exact=False, since=NOON)
+
+
+def test_the_lines_and_entries_that_are_counted_have_a_bound() -> None:
+    large = policy(200, key=MAILER)
+    world = world_with(large)
+    assert waiting(world, large).is_exact
+    assert not waiting(world, *[replace(large, key=PolicyKey("ns", name)) for name in "abcdefgh"]).is_exact
+    for number in range(COUNTED_ENTRIES_MAX):
+        put(world, NOON - number)
+    found = waiting(world, large)
+    assert found.triggers < COUNTED_ENTRIES_MAX
+    assert not found.is_exact

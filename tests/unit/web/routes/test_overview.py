@@ -1,14 +1,20 @@
 """The overview of all namespaces that a key sees."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
+from tests.contract.builders import trigger_message
 from tests.fakes.faults import calls_of
 from tests.fakes.http_events import READER, STRANGER, TARGET, Client
 from tests.fakes.world import NOON, World
 
-from sweephand.base.instants import DAY_MS, HOUR_MS
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
 from sweephand.model.attempt import Answer, Attempt
+from sweephand.model.counters import Stats
+from sweephand.model.gate import GateName
+from sweephand.model.gate_line import entries_of
+from sweephand.model.policy import PolicyKey
 from sweephand.model.timer import Heartbeat
 from sweephand.runs import overview
 
@@ -51,6 +57,10 @@ CALM = {
     "running": 0,
     "failingJobs": 0,
     "newestFailureAt": None,
+    "failuresOverTime": [0] * 24,
+    "waiting": 0,
+    "waitingIsExact": True,
+    "waitingSince": None,
     "pausedPolicies": 0,
     "partial": False,
 }
@@ -60,6 +70,7 @@ TROUBLED = {
     "retrying": 2,
     "failingJobs": 2,
     "newestFailureAt": "2026-11-21T12:00:20.000Z",
+    "failuresOverTime": [0] * 23 + [4],
 }
 
 
@@ -71,6 +82,48 @@ def test_each_namespace_says_what_fails_in_it(client: Client) -> None:
         "enabled": True,
         "items": [{"namespace": "ns", **TROUBLED}, {"namespace": "other", **CALM}],
     }
+
+
+def test_failures_are_counted_in_24_parts_of_the_time(client: Client) -> None:
+    def parts(since: str) -> list[int]:
+        found: list[int] = client.send("GET", f"{URL}?since={since}").json["items"][0]["failuresOverTime"]
+        return found
+
+    # The time is 12:00:31. A part has a second, and then half an hour.
+    assert parts("2026-11-21T12:00:07Z") == [0, 0, 0, 2, *[0] * 9, 2, *[0] * 10]
+    assert parts("2026-11-21T00:00:31Z") == [*[0] * 23, 4]
+    assert parts("2026-11-21T12:00:31Z") == parts("2027-01-01T00:00:00Z") == [0] * 24
+
+
+def test_deliveries_of_the_last_hour_that_began_late_are_counted() -> None:
+    world = listed_world()
+    world.counts_deliveries = True
+    client = Client(world)
+    client.put(job={"schedule": "@every 1h", "target": TARGET})
+    assert hour_of(client) == {"attempts": 0, "late": 0, "maxMs": None}
+    counted = Stats(Counter({"succeeded": 9}), Counter({1_000: 6, 1_500: 2, 30_000: 1}))
+    for minutes in (61, 60, 0):
+        world.stats.add(NOON - minutes * MINUTE_MS, 0, {"ns": counted, "other": counted}, lambda: True)
+    assert hour_of(client) == {"attempts": 18, "late": 6, "maxMs": 30_000}
+    world.counts_deliveries = False
+    assert "lastHour" not in Client(world).send("GET", URL).json["items"][0]
+
+
+def hour_of(client: Client) -> Any:
+    return client.send("GET", URL).json["items"][0]["lastHour"]
+
+
+def test_triggers_that_wait_under_policies_are_counted() -> None:
+    world = listed_world()
+    world.flow_functions_max = 5
+    client = Client(world)
+    client.send("PUT", "/v1/namespaces/ns/policies/a", {"maxConcurrent": 1})
+    client.put(job={"schedule": "@every 1h", "target": TARGET})
+    [entry] = entries_of([trigger_message(NOON - 3_000)] * 2, "normal", "0")
+    world.gate_lines.put(GateName(PolicyKey("ns", "a"), 0), entry)
+    (shown,) = client.send("GET", URL).json["items"]
+    assert (shown["waiting"], shown["waitingIsExact"]) == (2, True)
+    assert shown["waitingSince"] == "2026-11-21T11:59:57.000Z"
 
 
 def test_jobs_are_counted_by_state_if_the_call_asks_for_it(client: Client) -> None:
@@ -149,3 +202,18 @@ def test_what_an_overview_costs(client: Client) -> None:
     ]
     calls = calls_of(client.world, lambda: client.send("GET", f"{URL}?include=jobs"))
     assert calls.count("before jobs.page") == 2
+
+
+def test_what_late_and_waiting_triggers_cost() -> None:
+    world = listed_world()
+    world.counts_deliveries, world.flow_functions_max = True, 5
+    client = Client(world)
+    for namespace in ("ns", "other"):
+        for policy in ("a", "b"):
+            client.send("PUT", f"/v1/namespaces/{namespace}/policies/{policy}", {"maxConcurrent": 1})
+        job = {"schedule": "@every 1h", "target": TARGET}
+        client.send("PUT", f"/v1/namespaces/{namespace}/jobs/job", job)
+    calls = calls_of(world, lambda: client.send("GET", URL))
+    assert calls.count("before stats.sums") == 1
+    assert calls.count("before gate_lines.count") == 4
+    assert not [each for each in calls if each.startswith("before gates.")]

@@ -20,6 +20,9 @@ from sweephand.ports.flow import GateLines, GateStore, PolicyStore
 #: About so many entries of a line are counted. An entry is one trigger or up to twenty.
 COUNTED_ENTRIES_MAX: Final = 1_000
 
+#: Lines that are counted for all policies of a namespace together.
+COUNTED_LINES_MAX: Final = 50
+
 
 class PolicyUse(NamedTuple):
     """How much of a policy is in use, and what waits under it.
@@ -34,6 +37,14 @@ class PolicyUse(NamedTuple):
     waiting: int
     is_exact: bool
     waiting_since: Instant | None
+
+
+class WaitingTriggers(NamedTuple):
+    """What waits under some policies together, counted as in PolicyUse."""
+
+    triggers: int
+    is_exact: bool
+    since: Instant | None
 
 
 class KeyUse(NamedTuple):
@@ -113,6 +124,33 @@ class PolicyReader:
             if (since := _earliest(some)) is not None
         ]
         return Page(tuple(sorted(uses, key=attrgetter("waiting_since"))), page.next)
+
+    def waiting(self, policies: Sequence[Policy]) -> WaitingTriggers:
+        """What waits under these policies, in the first 50 lines.
+
+        Of a policy with `by`, those lines count that have waited longest. It makes a query for each such
+        policy, and one for each line, one after the other. So a caller may ask for several namespaces at
+        once.
+        """
+        names: list[GateName] = []
+        is_whole = True
+        for policy in policies:
+            if len(names) > COUNTED_LINES_MAX:
+                break
+            if policy.by is None:
+                names += _gates(policy)
+            else:
+                page = self._gates.waiting(policy.key, "", COUNTED_LINES_MAX)
+                names += [each.name for each in page.items]
+                is_whole = is_whole and page.next is None
+        counted = names[:COUNTED_LINES_MAX]
+        limit = -(-COUNTED_ENTRIES_MAX // max(1, len(counted)))
+        counts = [self._lines.count(name, limit) for name in counted]
+        return WaitingTriggers(
+            sum(each.triggers for each in counts),
+            is_whole and counted == names and all(each.is_all for each in counts),
+            _earliest(counts),
+        )
 
     def is_in_use(self, policy: Policy, now: Instant) -> bool:
         """Whether anything waits under a policy, or is open, as far as gates or the list of keys show that.

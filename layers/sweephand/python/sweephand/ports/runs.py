@@ -147,6 +147,10 @@ class StatsStore(Protocol):
         """
         ...
 
+    def sums(self, since: Instant, until: Instant) -> Mapping[str, Stats]:
+        """The counts of each namespace in those minutes together. Namespaces without any are left out."""
+        ...
+
 
 class BatchStore(Protocol):
     """The progress of batches: a head for each batch, and pages with a mark for each run that is over.

@@ -148,6 +148,10 @@ class StatsReader:
                 found.setdefault(step, no_stats()).update(stats)
         return StatsRead(sorted(found.items()), None)
 
+    def sums(self, since: Instant, until: Instant) -> Mapping[str, Stats] | None:
+        """The counts of each namespace in those minutes together. None in a stack that does not count."""
+        return None if self._stats is None else self._stats.sums(since, until)
+
 
 def _parts(span: StatsSpan, since: Instant) -> Iterator[tuple[Instant, Instant]]:
     """Spans of whole steps, of an hour or of one longer step."""

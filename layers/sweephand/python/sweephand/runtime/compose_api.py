@@ -142,6 +142,7 @@ def compose_api(
     )
     redriver = Redriver(jobs=jobs, runs=stores.runs, queue=queue, payloads=payloads, clock=clock)
     flagged = FlaggedList(flags=stores.flags, runs=stores.runs, jobs=jobs)
+    stats = StatsReader(stats=stores.stats if options.counts_deliveries else None, clock=clock)
 
     return Services(
         writer=writer,
@@ -188,7 +189,7 @@ def compose_api(
                 windows=windows.all,
             )
         ),
-        stats=StatsReader(stats=stores.stats if options.counts_deliveries else None, clock=clock),
+        stats=stats,
         batches=BatchReader(
             batches=stores.batches, jobs=jobs, runs=stores.runs, changes=history, policies=policy_check
         ),
@@ -198,7 +199,8 @@ def compose_api(
         overview=Overview(
             flagged=flagged,
             jobs=jobs,
-            policies=stores.policies.page,
+            policies=policy_reader,
+            stats=stats,
             clock=clock,
             concurrently=concurrently,
         ),

@@ -6,6 +6,7 @@ of the delivery function takes one write. Each count is an attribute of its own,
 allowance has one item.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -57,14 +58,25 @@ class DynamoStats:
     def minutes(self, namespace: str, since: Instant, until: Instant) -> Mapping[Instant, Stats]:
         """The minutes of all partitions, with the counts of every namespace: 1 RRU for each 4 KB."""
         found: dict[Instant, Stats] = {}
-        for partition in range(STATS_PARTITIONS):
-            for raw in self._items(partition, since, until):
-                stats = _stats(raw, namespace)
-                if not stats.are_empty:
-                    found.setdefault(int(raw["sk"]["S"]), no_stats()).update(stats)
+        for raw in self._items(since, until):
+            stats = _stats(raw).get(namespace)
+            if stats is not None:
+                found.setdefault(int(raw["sk"]["S"]), no_stats()).update(stats)
         return found
 
-    def _items(self, partition: int, since: Instant, until: Instant) -> Iterator[RawItem]:
+    def sums(self, since: Instant, until: Instant) -> Mapping[str, Stats]:
+        """The same items as for the minutes of one namespace."""
+        found: dict[str, Stats] = {}
+        for raw in self._items(since, until):
+            for namespace, stats in _stats(raw).items():
+                found.setdefault(namespace, no_stats()).update(stats)
+        return found
+
+    def _items(self, since: Instant, until: Instant) -> Iterator[RawItem]:
+        for partition in range(STATS_PARTITIONS):
+            yield from self._items_of(partition, since, until)
+
+    def _items_of(self, partition: int, since: Instant, until: Instant) -> Iterator[RawItem]:
         low, high, has_more = _position(since), _position(until - 1), since < until
         while has_more:
             in_range = StatsItem.sk.between(low, high)
@@ -92,16 +104,17 @@ def _attributes(counted: Mapping[str, Stats]) -> Iterator[tuple[str, int]]:
             yield f"{bound}#{namespace}", count
 
 
-def _stats(raw: RawItem, namespace: str) -> Stats:
-    found = no_stats()
+def _stats(raw: RawItem) -> Mapping[str, Stats]:
+    """The counts of each namespace in an item."""
+    found: defaultdict[str, Stats] = defaultdict(no_stats)
     for name, value in raw.items():
-        measure, separator, counted = name.partition("#")
-        if not separator or counted != namespace:
+        measure, separator, namespace = name.partition("#")
+        if not separator:
             continue
         if measure in _OUTCOMES:
-            found.outcomes[_OUTCOMES[measure]] = int(value["N"])
+            found[namespace].outcomes[_OUTCOMES[measure]] = int(value["N"])
         elif measure.isdecimal():
-            found.lateness[int(measure)] = int(value["N"])
+            found[namespace].lateness[int(measure)] = int(value["N"])
     return found
 
 

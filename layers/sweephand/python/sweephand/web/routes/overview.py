@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.instants import DAY_MS, rfc3339
+from sweephand.base.instants import DAY_MS, SECOND_MS, rfc3339
 from sweephand.base.names import EVERY_NAMESPACE
 from sweephand.model.page import Page
 from sweephand.runs.overview import NamespaceOverview
@@ -46,6 +46,20 @@ class JobStatesResponse(TypedDict):
     completed: Annotated[int, about("Jobs that have no due time left.")]
 
 
+class LastHourResponse(TypedDict):
+    """What deliveries counted in the last hour."""
+
+    attempts: Annotated[int, about("First attempts whose lateness was counted.")]
+    late: Annotated[int, about("Those of them that began more than a second after their due time.")]
+    maxMs: Annotated[
+        int | None,
+        about(
+            "All of them began at most so many milliseconds late: the bound of a class, as in the "
+            "statistics. Null without any attempt."
+        ),
+    ]
+
+
 class NamespaceOverviewResponse(TypedDict):
     """What is wrong in a namespace."""
 
@@ -56,6 +70,30 @@ class NamespaceOverviewResponse(TypedDict):
     running: Annotated[int, about("Runs on which a consumer works for longer than a heartbeat time-out.")]
     failingJobs: Annotated[int, about("Jobs of which a run failed or is being retried.")]
     newestFailureAt: Annotated[Time | None, about("The due time of the newest such run.")]
+    failuresOverTime: Annotated[
+        list[int],
+        about(
+            "Runs that failed or are retried, in each of 24 equal parts of the time since `since`, by "
+            "their due times, oldest first."
+        ),
+    ]
+    lastHour: NotRequired[
+        Annotated[
+            LastHourResponse,
+            about(
+                "How late the deliveries of the last hour began. Absent in a stack that does not count them "
+                "(its parameter `Stats`). Triggers that waited for a policy, a limit, a pause or their turn "
+                "are not in it."
+            ),
+        ]
+    ]
+    waiting: Annotated[int, about("Triggers that wait under flow policies, in the first 50 lines.")]
+    waitingIsExact: Annotated[
+        bool, about("False if `waiting` was not counted to its end: at least so many wait.")
+    ]
+    waitingSince: Annotated[
+        Time | None, about("From when on the first of these triggers could have been delivered.")
+    ]
     pausedPolicies: Annotated[int, about("Flow policies that are paused.")]
     jobs: NotRequired[Annotated[JobStatesResponse, about("The jobs by state, if the call asks for them.")]]
     partial: Annotated[
@@ -87,7 +125,8 @@ def show_overview(services: Services, request: Request[OverviewQuery, None]) -> 
     """Show all namespaces that the key sees at once.
 
     Counts the newest {bulkExaminedMax} runs of each that failed, were skipped or are retried. A run that
-    simply succeeded costs nothing. A namespace costs at least 18 requests to DynamoDB.
+    simply succeeded costs nothing. A namespace costs at least 18 requests to DynamoDB, and one more for each
+    line of its flow policies. What deliveries counted costs 16 for all namespaces together.
     """
     query, own, now = request.query, request.caller.namespace, request.requested_at
     if own == EVERY_NAMESPACE:
@@ -117,9 +156,20 @@ def namespace_overview_response(found: NamespaceOverview) -> NamespaceOverviewRe
         "running": found.runs.get("running", 0),
         "failingJobs": found.jobs,
         "newestFailureAt": time_or_none(found.newest_at),
+        "failuresOverTime": list(found.failures),
+        "waiting": found.waiting.triggers,
+        "waitingIsExact": found.waiting.is_exact,
+        "waitingSince": time_or_none(found.waiting.since),
         "pausedPolicies": found.paused_policies,
         "partial": found.is_partial,
     }
+    if found.last_hour is not None:
+        lateness = found.last_hour.lateness
+        response["lastHour"] = {
+            "attempts": sum(lateness.values()),
+            "late": sum(count for bound, count in lateness.items() if bound > SECOND_MS),
+            "maxMs": found.last_hour.lateness_at_most(100),
+        }
     if found.job_states is not None:
         states = found.job_states
         response["jobs"] = {
