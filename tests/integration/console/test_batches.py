@@ -6,7 +6,14 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
-from tests.integration.console.conftest import Console, Town
+from tests.integration.console.conftest import (
+    NARROW,
+    SCREENSHOTS,
+    WIDE,
+    Console,
+    Town,
+    serious_barriers,
+)
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.model.attempt import Answer, Attempt
@@ -15,9 +22,6 @@ Open = Callable[..., Console]
 
 JOB = "ns/jobs/mail-out"
 URL = f"/v1/namespaces/{JOB}"
-
-#: What stands for an instant that there is not.
-NO_TIME = "\N{EN DASH}"
 
 #: How a batch is asked for by itself.
 PROGRESS = re.compile(r"/batches/(.+)$")
@@ -35,7 +39,20 @@ def unavailable(_: Attempt) -> Answer:
 
 
 def batches_of(page: Page) -> Locator:
-    return page.get_by_role("region", name="Batches").locator("tbody tr")
+    """The rows of batches that do not go on."""
+    region = page.get_by_role("region", name="Batches")
+    return region.get_by_role("group", name="Batches", exact=True).locator("tbody tr")
+
+
+def under_way(page: Page) -> Locator:
+    """The batches that go on."""
+    return page.get_by_role("region", name="Batches").get_by_role("article")
+
+
+def text(found: Locator) -> str:
+    """What it says, with plain spaces."""
+    expect(found).to_be_visible()
+    return " ".join(found.inner_text().split())
 
 
 def cells(row: Locator) -> list[str]:
@@ -46,17 +63,19 @@ def cells(row: Locator) -> list[str]:
 
 def test_a_job_shows_how_far_each_of_its_batches_is(open_console: Open, town: Town) -> None:
     town.put_mail_out(hours=2)
-    rows = batches_of(open_console().show(JOB))
-    expect(rows).to_have_count(2)
-    due, state, progress, *counts, end = cells(rows.nth(0))
-    assert (state, progress, counts) == ("running", "11 of 40", ["11", "0", "0"])
-    assert due == "Sat 21 Nov 18:00:05 5 min ago"
-    assert end == "Sat 21 Nov 18:19:35 in 14 min estimated"
-    bar = rows.nth(0).get_by_role("progressbar", name="Progress of the batch due Sat 21 Nov 18:00:05")
-    expect(bar).to_have_attribute("value", "11")
-    expect(bar).to_have_attribute("max", "40")
-    _, state, progress, *counts, end = cells(rows.nth(1))
-    assert (state, progress, counts) == ("succeeded", "40 of 40", ["40", "0", "0"])
+    page = open_console().show(JOB)
+    now = under_way(page)
+    assert text(now) == (
+        "running due Sat 21 Nov 18:00:05 5 min ago 27 % 11 of 40 runs over "
+        "11 succeeded, 29 to come. At this pace it ends Sat 21 Nov 18:19:35 in 14 min."
+    )
+    bar = now.get_by_role("progressbar", name="Progress of the batch due Sat 21 Nov 18:00:05")
+    expect(bar).to_have_attribute("aria-valuenow", "11")
+    expect(bar).to_have_attribute("aria-valuemax", "40")
+    rows = batches_of(page)
+    expect(rows).to_have_count(1)
+    _, state, progress, *counts, end = cells(rows.nth(0))
+    assert (state, progress, counts) == ("succeeded", "40 of 40", ["0", "40", "0"])
     assert end == "Sat 21 Nov 17:19:35 45 min ago"
 
 
@@ -69,9 +88,8 @@ def test_a_failed_batch_leads_to_the_failed_runs(open_console: Open, town: Town)
     town.world.consumers.answering = failing(7, 8)
     town.put_mail_out(hours=1)
     page = open_console().show(JOB)
-    row = batches_of(page).nth(0)
-    assert cells(row)[1:6] == ["running Show the failed runs", "11 of 40", "9", "2", "0"]
-    row.get_by_role("link", name="Show the failed runs").focus()
+    expect(under_way(page)).to_contain_text("2 failed, 9 succeeded, 29 to come.")
+    under_way(page).get_by_role("link", name="2 failed").focus()
     page.keyboard.press("Enter")
     page.wait_for_url(f"**#/{JOB}?state=failed")
     expect(page.get_by_role("heading", name="Runs")).to_be_focused()
@@ -79,12 +97,56 @@ def test_a_failed_batch_leads_to_the_failed_runs(open_console: Open, town: Town)
     expect(page.get_by_role("group", name="Outcomes").get_by_role("link")).to_have_count(2)
 
 
+def test_the_failed_runs_of_a_batch_are_shown_by_their_index(open_console: Open, town: Town) -> None:
+    town.world.consumers.answering = failing(8, 2)
+    town.put("mail-outer", schedule="@every 1h", batch={"count": 9})
+    town.put_mail_out(hours=2)
+    page = open_console().show(JOB)
+    failed = under_way(page).get_by_role("group", name="Failed runs of the batch").locator("tbody tr")
+    expect(failed).to_have_count(2)
+    assert cells(failed.nth(0)) == [
+        "2",
+        "1 attempt",
+        "422 · Response 422 is final: the consumer will not accept this request.",
+    ]
+    assert cells(batches_of(page).nth(0))[1:4] == ["failed Show the failed runs", "40 of 40", "2 index 2, 8"]
+    failed.nth(1).get_by_role("link", name="8").click()
+    page.wait_for_url(re.compile(f"#/{JOB}/runs/[0-9]+-8$"))
+
+
+def test_of_many_failed_runs_ten_are_shown(open_console: Open, town: Town) -> None:
+    town.world.consumers.answering = failing(*range(40))
+    town.put_mail_out(hours=1)
+    now = under_way(open_console().show(JOB))
+    expect(now.locator("tbody tr")).to_have_count(10)
+    expect(now).to_contain_text("10 of 11 are shown.")
+
+
+def test_a_small_batch_is_read_every_5_s_until_it_is_over(open_console: Open, town: Town) -> None:
+    town.put_mail_out(hours=1, batch={"count": 40, "window": "6m"})
+    console = open_console()
+    console.take_clock()
+    page = console.show(JOB)
+    expect(under_way(page)).to_contain_text("34 of 40")
+    town.let_pass(20 * SECOND_MS)
+    page.clock.fast_forward(5_000)
+    expect(under_way(page)).to_contain_text("36 of 40")
+    town.let_pass(MINUTE_MS)
+    page.clock.fast_forward(5_000)
+    expect(under_way(page)).to_have_count(0)
+    with page.expect_request("**/batches?**") as asked:
+        page.clock.fast_forward(5_000)
+        page.clock.fast_forward(9_000)
+        page.clock.fast_forward(1_000)
+    assert asked.value
+
+
 def test_a_batch_that_overran_its_window_says_so(open_console: Open, town: Town) -> None:
     town.world.consumers.answering = lambda attempt: Answer(attempt.number > 1, code=503)
     town.put_mail_out(hours=1, retry={"initialDelay": "30m"})
     town.let_pass(HOUR_MS - 10 * MINUTE_MS)
     rows = batches_of(open_console().show(JOB))
-    assert cells(rows.nth(0))[1:6] == ["succeeded", "40 of 40", "40", "0", "0"]
+    assert cells(rows.nth(0))[1:6] == ["succeeded", "40 of 40", "0", "40", "0"]
     expect(rows.nth(0)).to_contain_text("overran its window")
 
 
@@ -98,16 +160,18 @@ def test_a_batch_of_which_no_run_is_over_is_shown_too(open_console: Open, town: 
     town.let_pass(HOUR_MS)
     page.clock.set_fixed_time(town.world.clock.time / SECOND_MS)
     console.show(JOB)
-    expect(batches_of(page)).to_have_count(2)
-    assert cells(batches_of(page).nth(0))[1:3] == ["running", "0 of 40"]
-    assert cells(batches_of(page).nth(1))[1:3] == ["running", "11 of 40"]
+    expect(under_way(page)).to_have_count(2)
+    expect(under_way(page).nth(0)).to_contain_text("0 of 40 runs over")
+    expect(under_way(page).nth(1)).to_contain_text("11 of 40 runs over")
 
 
 def test_a_batch_of_a_paused_job_says_why_it_waits(open_console: Open, town: Town) -> None:
     town.put_mail_out(hours=1)
     town.world.pause("mail-out")
-    row = batches_of(open_console().show(JOB)).nth(0)
-    assert cells(row)[1:] == ["waiting Its job is paused.", "11 of 40", "11", "0", "0", NO_TIME]
+    now = under_way(open_console().show(JOB))
+    expect(now).to_contain_text("waiting")
+    expect(now).to_contain_text("11 of 40 runs over")
+    expect(now).to_contain_text("11 succeeded, 29 to come. Its job is paused.")
 
 
 def test_the_batch_of_a_former_job_of_this_name_is_cancelled(open_console: Open, town: Town) -> None:
@@ -172,12 +236,13 @@ def test_only_batches_that_are_not_over_are_read_again(open_console: Open, town:
     console.page.on("request", lambda request: heard(request.url))
     console.take_clock()
     page = console.show(JOB)
-    expect(batches_of(page)).to_have_count(3)
+    expect(batches_of(page)).to_have_count(2)
+    expect(under_way(page)).to_contain_text("11 of 40")
     newest, *older = [each["id"] for each in town.api.send("GET", f"{URL}/batches").json["items"]]
     assert asked == {newest: 1, **dict.fromkeys(older, 1)}
     town.let_pass(5 * MINUTE_MS)
     page.clock.fast_forward(15_000)
-    expect(batches_of(page).nth(0)).to_contain_text("21 of 40")
+    expect(under_way(page)).to_contain_text("21 of 40")
     assert asked == {newest: 2, **dict.fromkeys(older, 1)}
 
 
@@ -196,3 +261,17 @@ def test_five_batches_are_shown_and_five_more_on_demand(open_console: Open, town
     expect(batches_of(page)).to_have_count(7)
     expect(region.get_by_role("status")).to_have_text("All 7 are shown.")
     assert len([url for url in asked if PROGRESS.search(url)]) == 7
+
+
+def test_batches_fit_a_phone_and_have_no_barrier(open_console: Open, town: Town) -> None:
+    town.world.consumers.answering = failing(3, 7, 31)
+    town.put_mail_out(hours=3)
+    for size in (WIDE, NARROW):
+        for scheme in ("light", "dark"):
+            console = open_console(size=size, scheme=scheme)
+            page = console.show(JOB)
+            expect(under_way(page)).to_be_visible()
+            region = page.get_by_role("region", name="Batches")
+            region.screenshot(path=SCREENSHOTS / f"batches-{scheme}-{size['width']}.png")
+            assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+            assert [each["id"] for each in serious_barriers(page)] == []

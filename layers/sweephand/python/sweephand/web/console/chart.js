@@ -221,7 +221,7 @@ function verticalSpan(least, most, { isLog, limit }) {
 function seriesOf(UPlot, kind, name) {
   const tone = () => color(name);
   if (kind === "bars") return { fill: tone, stroke: tone, width: 0, paths: UPlot.paths.bars({ size: [0.82, 28] }), points: { show: false } };
-  if (kind === "line") return { stroke: tone, width: 2, points: { size: 5, stroke: tone, fill: tone } };
+  if (kind === "line") return { stroke: tone, width: 2, points: { show: true, size: 4, stroke: tone, fill: tone } };
   return { stroke: tone, paths: () => null, points: { show: true, size: 6, stroke: tone, fill: tone } };
 }
 
@@ -248,8 +248,8 @@ function drawLimit(plot, limit) {
   ctx.lineTo(bbox.left + bbox.width, y);
   ctx.stroke();
   ctx.font = CHART_FONT.replace("12px", `${12 * devicePixelRatio}px`);
-  ctx.textAlign = "right";
-  ctx.fillText(limit.text, bbox.left + bbox.width - 6 * devicePixelRatio, y - 4 * devicePixelRatio);
+  ctx.textAlign = "left";
+  ctx.fillText(limit.text, bbox.left + 6 * devicePixelRatio, y - 4 * devicePixelRatio);
   ctx.restore();
 }
 

@@ -30,18 +30,22 @@ export function useLive(load, key, refreshMs = REFRESH_MS) {
     }
   }, [key]);
   useEffect(() => {
+    reload();
+    return () => {
+      turn.current += 1; // what is still under way is of a screen that has gone
+    };
+  }, [reload]);
+  useEffect(() => {
     const seen = () => {
       if (!document.hidden && !underWay.current) reload();
     };
-    reload();
     const timer = setInterval(seen, refreshMs);
     document.addEventListener("visibilitychange", seen);
     return () => {
-      turn.current += 1; // what is still under way is of a screen that has gone
       clearInterval(timer);
       document.removeEventListener("visibilitychange", seen);
     };
-  }, [reload]);
+  }, [reload, refreshMs]);
   const isMine = state.key === key;
   return { value: isMine ? state.value : null, problem: isMine ? state.problem : null, reload };
 }
@@ -50,9 +54,9 @@ export function useLive(load, key, refreshMs = REFRESH_MS) {
  * A list that grows by `step` at each `more`, kept fresh as a whole. `load` gets the number of items to show, and
  * returns them as `items`. While a longer list is being loaded, the shorter one stays and the list `isGrowing`.
  */
-export function useGrowing(load, key, step) {
+export function useGrowing(load, key, step, refreshMs = REFRESH_MS) {
   const [most, setMost] = useState(step);
-  const live = useLive(async () => ({ ...(await load(most)), most }), key);
+  const live = useLive(async () => ({ ...(await load(most)), most }), key, refreshMs);
   useEffect(() => {
     if (most > step) live.reload();
   }, [most]);
