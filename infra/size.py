@@ -182,16 +182,17 @@ CEILINGS: Final = {
     # A store on a full disk, at every write: 97, in a module.
     # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
     # The parts of a run with faults on a local stack: 121, in three modules.
-    # Charts of the console: 133, in a module. Batches that go on: 66.
-    "tests": Size(lines=100_980, modules=876, inner_imports=1),
+    # Charts of the console: 133, in a module. Batches that go on: 66. Four numbers: 188, in a module.
+    "tests": Size(lines=101_168, modules=877, inner_imports=1),
 }
 
 
 #: All pages together have no more words than this, so that somebody can read them in a few hours.
 #: Measurements beside other schedulers take 2,400, most of them cells of tables, and their decision 205. What
 #: is asked of runs and jobs that fail takes 500. Charts of the console take 130, and
-#: what is late and waits 150. Batches that go on take 30.
-WORDS_MAX: Final = 63_510
+#: what is late and waits 150. Batches that go on take 30,
+#: and all namespaces at once 95.
+WORDS_MAX: Final = 63_605
 
 
 def size_of(source: str) -> Size:

@@ -5,12 +5,13 @@ import { may } from "./access.js";
 import { get, getAll, onRefusedKey, pathOf, storedKey } from "./api.js";
 import { Calendar, CalendarEditor, Calendars } from "./calendars.js";
 import { Editor } from "./editor.js";
+import { Everywhere } from "./everywhere.js";
 import { Failures } from "./failures.js";
 import { Job } from "./job.js";
 import { Jobs } from "./jobs.js";
 import { Keys } from "./keys.js";
 import { Overview } from "./overview.js";
-import { Empty, Loading } from "./parts.js";
+import { Loading } from "./parts.js";
 import { Policies } from "./policies.js";
 import { goTo, linkTo, useRoute } from "./route.js";
 import { Run } from "./run.js";
@@ -64,7 +65,7 @@ function Signed({ me, onSignOut }) {
       getAll(pathOf("namespaces")).then((found) => setNamespaces(found.map((each) => each.namespace))).catch(() => setNamespaces([]));
     }
   }, []);
-  const namespace = parts[0] || namespaces?.[0];
+  const namespace = parts[0] || (me.namespace === "*" ? null : me.namespace);
   const [screen = OFFERED[0][0], name] = parts.slice(1);
   const place = parts.slice(1).join("/");
   useEffect(() => {
@@ -81,9 +82,7 @@ function Signed({ me, onSignOut }) {
     <${Bar} me=${me} namespace=${namespace} namespaces=${namespaces} screen=${screen} onSignOut=${onSignOut} />
     <main ref=${main} tabindex="-1">
       ${namespace ? html`<${Screen} key=${`${namespace}/${place}`} me=${me} namespace=${namespace} screen=${screen}
-        rest=${parts.slice(2)} query=${query} />` : namespaces === null ? html`<${Loading} what="the namespaces" />` : html`
-        <h1>No namespace yet</h1><${Empty} title="This stack has no jobs.">
-          <p>A namespace exists once it has a job. Name one above to begin.</p><//>`}
+        rest=${parts.slice(2)} query=${query} />` : html`<${Everywhere} />`}
     </main>
     <footer class="soft">Sweephand ${me.version}</footer>`;
 }
@@ -118,10 +117,10 @@ function Bar({ me, namespace, namespaces, screen, onSignOut }) {
     if (chosen) goTo(linkTo([chosen, OFFERED[0][0]]));
   };
   return html`<header class="bar">
-    <a class="brand" href=${linkTo(namespace ? [namespace, OFFERED[0][0]] : [])}><span class="hand" aria-hidden="true"></span>Sweephand</a>
+    <a class="brand" href=${linkTo(namespace && me?.namespace !== "*" ? [namespace, OFFERED[0][0]] : [])}><span class="hand" aria-hidden="true"></span>Sweephand</a>
     ${me?.namespace === "*" ? html`<form class="namespace" onSubmit=${choose}>
       <label class="unseen" for="namespace">Namespace</label>
-      <input id="namespace" name="namespace" list="namespaces" defaultValue=${namespace} key=${namespace} placeholder="namespace"
+      <input id="namespace" name="namespace" list="namespaces" defaultValue=${namespace || ""} key=${namespace} placeholder="namespace"
         autocomplete="off" spellcheck=${false} onChange=${(event) => event.target.form.requestSubmit()} />
       <datalist id="namespaces">${(namespaces || []).map((each) => html`<option value=${each}></option>`)}</datalist>
     </form>` : html`<span class="namespace fixed">${namespace}</span>`}

@@ -3,7 +3,6 @@
 import { html } from "./vendor/preact.js";
 import { get, inNamespace } from "./api.js";
 import { Chart } from "./chart.js";
-import { useLive } from "./live.js";
 import { Empty, Loaded } from "./parts.js";
 import { count, lateness } from "./time.js";
 
@@ -21,17 +20,12 @@ const PARTS_OF_MINUTE = [
   [["skipped"], "still", "skipped"],
 ];
 
-/** `failing` are the newest runs that failed or are tried again, which the screen reads in any case. */
-export function Lately({ me, namespace, failing }) {
-  return html`<section aria-labelledby="lately-title"><h2 id="lately-title">The last hour</h2>
-    ${me.stats ? html`<${Counted} namespace=${namespace} />` : html`<${NotCounted} failing=${failing} />`}</section>`;
-}
-
-function Counted({ namespace }) {
-  const live = useLive(() => lastHour(namespace), `stats ${namespace}`);
-  return html`<${Loaded} live=${live} what="the last hour" show=${(minutes) => minutes.every((each) => attemptsOf(each) === 0)
-    ? html`<${Empty} title="Nothing was delivered in the last hour." />`
-    : html`<${Outcomes} minutes=${minutes} /><${Lateness} minutes=${minutes} />`} />`;
+/** `hour` are the minutes of a stack that counts. `failing` are the newest runs that failed or are tried again. */
+export function Lately({ me, hour, failing }) {
+  return html`<section aria-labelledby="lately-title"><h2 id="lately-title" tabindex="-1">The last hour</h2>
+    ${me.stats ? html`<${Loaded} live=${hour} what="the last hour" show=${(minutes) => (minutes.every((each) => attemptsOf(each) === 0)
+      ? html`<${Empty} title="Nothing was delivered in the last hour." />`
+      : html`<${Outcomes} minutes=${minutes} /><${Lateness} minutes=${minutes} />`)} />` : html`<${NotCounted} failing=${failing} />`}</section>`;
 }
 
 /** Without counts there are only the runs that the screen has read. */

@@ -1,15 +1,16 @@
-// The first screen: whether the stack ticks, the last hour, the next 24 hours, what fails, and what waits.
+// The first screen of a namespace: four numbers, then what fails, what waits and is paused, the last hour, and the next day.
 
 import { html, useState } from "./vendor/preact.js";
 import { call, get, getSome, inNamespace, pathOf } from "./api.js";
+import { Spark } from "./chart.js";
 import { groupsOf, runsOf } from "./failures.js";
-import { Lately } from "./lately.js";
+import { lastHour, lateOf, Lately } from "./lately.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, Table, When } from "./parts.js";
 import { POLICIES_SHOWN, Waiting, policyLimits, wholePolicies } from "./policies.js";
 import { linkTo } from "./route.js";
 import { answerText } from "./runs.js";
-import { count, counted, inZone, viewerZone } from "./time.js";
+import { count, counted, fromNow, inZone, lateness, viewerZone } from "./time.js";
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
@@ -30,23 +31,27 @@ export function Overview({ me, namespace }) {
   const paused = useLive(() => getSome(inNamespace(namespace, "jobs"), { state: "paused" }, 1), `paused ${namespace}`);
   const failing = useLive(() => lastDay(namespace), `failing ${namespace}`);
   const policies = useLive(() => wholePolicies(namespace), `policies ${namespace}`);
-  return html`<div class="head"><h1>Overview</h1></div>
-    <${Loaded} live=${health} what="the heartbeat" show=${(found) => html`<${Heartbeat} found=${found} />`} />
-    <${Lately} me=${me} namespace=${namespace} failing=${failing.value} />
-    <section aria-labelledby="day-title"><h2 id="day-title">The next 24 hours</h2>
-      <${Loaded} live=${{ ...forecast, value: forecast.value ?? part }} what="the forecast" show=${(found) => html`<${Heat} found=${found} />`} /></section>
+  const hour = useLive(async () => (me.stats ? lastHour(namespace) : []), `stats ${namespace}`);
+  return html`<div class="head"><h1>Overview</h1>${health.value?.status === "ok" && health.value.enabled ? html`<${Beat} found=${health.value} />` : null}</div>
+    <${Loaded} live=${health} what="the heartbeat" show=${(found) => html`<${StackTrouble} found=${found} />`} />
+    <ul class="tiles" aria-label="What needs a look">
+      <${FailedTile} namespace=${namespace} found=${failing.value} /><${LateTile} me=${me} namespace=${namespace} minutes=${hour.value} />
+      <${WaitingTile} namespace=${namespace} found=${policies.value} /><${PausedTile} namespace=${namespace} jobs=${paused.value} policies=${policies.value} /></ul>
     <section aria-labelledby="failing-title"><h2 id="failing-title">What failed in the last 24 hours</h2>
       <${Loaded} live=${failing} what="the failures" show=${(found) => html`<${Failing} namespace=${namespace} found=${found} />`} /></section>
     <div class="columns even">
-      <section aria-labelledby="paused-title"><h2 id="paused-title">Paused jobs</h2>
-        <${Loaded} live=${paused} what="the paused jobs" show=${(found) => html`<${Paused} namespace=${namespace} found=${found} />`} /></section>
       <section aria-labelledby="flow-title"><h2 id="flow-title">Flow policies</h2>
         <${Loaded} live=${policies} what="the policies" show=${(found) => html`<${Flow} namespace=${namespace} found=${found} />`} /></section>
-    </div>`;
+      <section aria-labelledby="paused-title"><h2 id="paused-title">Paused jobs</h2>
+        <${Loaded} live=${paused} what="the paused jobs" show=${(found) => html`<${Paused} namespace=${namespace} found=${found} />`} /></section>
+    </div>
+    <${Lately} me=${me} hour=${hour} failing=${failing.value} />
+    <section aria-labelledby="day-title"><h2 id="day-title">The next 24 hours</h2>
+      <${Loaded} live=${{ ...forecast, value: forecast.value ?? part }} what="the forecast" show=${(found) => html`<${Heat} found=${found} />`} /></section>`;
 }
 
 /** The health of the stack. A stack that does not tick answers 503, which is no failure of the call. */
-async function heartbeat() {
+export async function heartbeat() {
   try {
     return (await call("GET", pathOf("health"))).value;
   } catch (problem) {
@@ -55,14 +60,83 @@ async function heartbeat() {
   }
 }
 
-function Heartbeat({ found }) {
-  if (found.status !== "ok") return html`<div class="beat is-bad" role="alert"><strong>The stack does not tick.</strong> ${found.detail}</div>`;
+/** That the stack ticks, in one small line. */
+export function Beat({ found }) {
   const age = Math.round(Number(String(found.heartbeatAgeSeconds)));
-  if (!found.enabled) {
-    return html`<div class="beat is-warn"><strong>The stack is switched off.</strong> It keeps jobs and triggers, and delivers them later.
-      Off since <${When} at=${found.offSince} />.</div>`;
-  }
-  return html`<div class="beat is-good"><strong>The stack ticks.</strong> <span class="soft">Its last tick was ${counted(age, "second")} ago. It ticks once a minute.</span></div>`;
+  return html`<p class="pulse"><strong>The stack ticks.</strong> <span class="soft">Its last tick was ${counted(age, "second")} ago.</span></p>`;
+}
+
+/** What is wrong with the stack as a whole, above all else. */
+export function StackTrouble({ found }) {
+  if (found.status !== "ok") return html`<div class="beat is-bad" role="alert"><strong>The stack does not tick.</strong> ${found.detail}</div>`;
+  if (found.enabled) return null;
+  return html`<div class="beat is-warn"><strong>The stack is switched off.</strong> It keeps jobs and triggers, and delivers them later.
+    Off since <${When} at=${found.offSince} />.</div>`;
+}
+
+/** A number that leads to what it counts. `value` is null while it is not known, and `tone` says how bad it is. */
+export function Tile({ title, value, detail, tone, link, onClick, spark }) {
+  return html`<li><a class=${`tile is-${tone}`} href=${link} onClick=${onClick}><span class="title">${title}</span>
+    <strong>${value ?? "–"}</strong>${spark ? html`<${Spark} values=${spark} tone=${tone} />` : null}<span class="detail">${detail}</span></a></li>`;
+}
+
+const atLeast = (number, isPartial) => `${isPartial ? "at least " : ""}${count(number)}`;
+
+function FailedTile({ namespace, found }) {
+  const link = linkTo([namespace, "failures"]);
+  if (!found) return html`<${Tile} title="Failed" link=${link} tone="calm" detail="Counting …" />`;
+  const { failed, retrying } = found;
+  const jobs = new Set(failed.items.map((run) => run.job)).size;
+  const more = retrying.items.length ? ` ${atLeast(retrying.items.length, retrying.isPartial)} will be tried again.` : "";
+  const detail = failed.items.length ? `Runs of ${counted(jobs, "job")}, in the last 24 hours.${more}` : `No run in the last 24 hours.${more}`;
+  return html`<${Tile} title="Failed" link=${link} value=${atLeast(failed.items.length, failed.isPartial)} tone=${failed.items.length ? "bad" : retrying.items.length ? "warn" : "calm"}
+    detail=${detail} spark=${failed.items.length ? hourly(failed.items) : null} />`;
+}
+
+/** How many runs were due in each of the last 24 hours. */
+function hourly(runs) {
+  const hours = Array(HOURS).fill(0);
+  for (const run of runs) hours[Math.max(0, HOURS - 1 - Math.floor((Date.now() - Date.parse(run.dueAt)) / HOUR_MS))] += 1;
+  return hours;
+}
+
+function LateTile({ me, namespace, minutes }) {
+  const place = { title: "Late", link: linkTo([namespace, "overview"]), onClick: showLately };
+  if (!me.stats) return html`<${Tile} ...${place} tone="calm" detail="This stack does not count deliveries." />`;
+  if (!minutes) return html`<${Tile} ...${place} tone="calm" detail="Counting …" />`;
+  const { late, of, worst, each } = lateOf(minutes);
+  const detail = late ? `Of ${count(of)} in the last hour, by up to ${lateness(worst)}.` : of ? `All ${count(of)} of the last hour began within a second.` : "Nothing was delivered in the last hour.";
+  return html`<${Tile} ...${place} value=${count(late)} tone=${late ? "warn" : "calm"} detail=${detail} spark=${late ? each : null} />`;
+}
+
+/** The charts are below, on the same screen. */
+function showLately(event) {
+  event.preventDefault();
+  const title = document.getElementById("lately-title");
+  title.focus({ preventScroll: true });
+  title.scrollIntoView();
+}
+
+function WaitingTile({ namespace, found }) {
+  const link = linkTo([namespace, "policies"]);
+  if (!found) return html`<${Tile} title="Waiting" link=${link} tone="calm" detail="Counting …" />`;
+  const held = found.items.filter((each) => each.waiting);
+  const isExact = !found.isPartial && found.items.every((each) => !each.by && each.waitingIsExact);
+  const total = held.reduce((sum, each) => sum + each.waiting, 0);
+  const since = held.map((each) => each.waitingSince).filter(Boolean).sort()[0];
+  const detail = !found.items.length ? "No policy limits this namespace." : held.length ? `Under ${held.length === 1 ? held[0].name : `${count(held.length)} policies`}, the first since ${fromNow(since)}.`
+    : "No trigger waits under a policy.";
+  return html`<${Tile} title="Waiting" link=${link} value=${atLeast(total, !isExact && found.items.length > 0)} tone=${held.length ? "busy" : "calm"} detail=${detail} />`;
+}
+
+function PausedTile({ namespace, jobs, policies }) {
+  const link = linkTo([namespace, "jobs"], { state: "paused" });
+  if (!jobs || !policies) return html`<${Tile} title="Paused" link=${link} tone="calm" detail="Counting …" />`;
+  const held = policies.items.filter((each) => each.state !== "active");
+  const total = jobs.items.length + held.length;
+  const parts = [jobs.items.length ? counted(jobs.items.length, "job") : null, ...held.map((each) => `the policy ${each.name}${each.state === "broken" ? ", whose consumer is out" : ""}`)];
+  return html`<${Tile} title="Paused" link=${jobs.items.length || !held.length ? link : linkTo([namespace, "policies"])} value=${atLeast(total, jobs.isPartial || policies.isPartial)}
+    tone=${total ? "warn" : "calm"} detail=${total ? `${parts.filter(Boolean).slice(0, 3).join(", ")}.` : "No job and no policy."} />`;
 }
 
 /**
@@ -112,7 +186,7 @@ async function lastDay(namespace) {
 
 function Failing({ namespace, found: { failed, retrying } }) {
   const said = (runs) => `${runs.isPartial ? "at least " : ""}${count(runs.items.length)}`;
-  if (!failed.items.length && !retrying.items.length) return html`<${Empty} title="No run has failed." />`;
+  if (!failed.items.length && !retrying.items.length) return html`<p class="soft">No run has failed.</p>`;
   const groups = groupsOf(failed.items, (run) => run.job).slice(0, 5);
   return html`<p><a href=${linkTo([namespace, "failures"])}>${said(failed)} failed</a>, and ${said(retrying)} will be tried again.</p>
     ${groups.length ? html`<${Table} label="Jobs whose runs failed" head=${["Job", "Failed", "Last due", "Last answer"]}>${groups.map(([job, [last, ...older]]) => html`<tr key=${job}>
@@ -123,7 +197,7 @@ function Failing({ namespace, found: { failed, retrying } }) {
 function Paused({ namespace, found: { items: jobs, isPartial } }) {
   const all = html`<a href=${linkTo([namespace, "jobs"], { state: "paused" })}>All paused jobs</a>`;
   const looked = `the first ${count(LOOKED_AT)} jobs by name`;
-  if (!jobs.length && !isPartial) return html`<${Empty} title="No job is paused." />`;
+  if (!jobs.length && !isPartial) return html`<p class="soft">No job is paused.</p>`;
   if (!jobs.length) return html`<${Empty} title=${`None of ${looked} is paused.`}><p>Others may be. ${all}</p><//>`;
   return html`<${Table} label="Paused jobs" head=${["Name", "Since", "Until", "Reason"]}>${jobs.slice(0, 10).map((job) => html`<tr key=${job.name}>
       <td class="name"><a href=${linkTo([namespace, "jobs", job.name])}>${job.name}</a></td><td><${When} at=${job.pausedAt} /></td>
@@ -133,7 +207,7 @@ function Paused({ namespace, found: { items: jobs, isPartial } }) {
 }
 
 function Flow({ namespace, found: { items: policies, isPartial } }) {
-  if (!policies.length) return html`<${Empty} title="No flow policies." />`;
+  if (!policies.length) return html`<p class="soft">No flow policies.</p>`;
   const waiting = [...policies].sort((one, other) => (other.waiting ?? 0) - (one.waiting ?? 0)).slice(0, 10);
   return html`<${Table} label="Flow policies" head=${["Policy", "Waiting", "Since"]}>${waiting.map((policy) => html`<tr key=${policy.name}>
       <td class="name"><a href=${linkTo([namespace, "policies"])}>${policy.name}</a><span class="under">${policyLimits(policy)}${policy.state === "active" ? "" : `, ${policy.state}`}</span></td>

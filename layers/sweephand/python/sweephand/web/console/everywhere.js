@@ -1,0 +1,120 @@
+// All namespaces of a key at once: four numbers, then a line for each namespace, the sick ones first.
+
+import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { get, pathOf } from "./api.js";
+import { Spark } from "./chart.js";
+import { useLive } from "./live.js";
+import { Beat, heartbeat, StackTrouble, Tile } from "./overview.js";
+import { Empty, Loaded, Table, When } from "./parts.js";
+import { linkTo } from "./route.js";
+import { count, counted, fromNow, lateness } from "./time.js";
+
+/** A namespace costs the stack some twenty reads. So a call asks for so many, and the screen for so many in all. */
+const NAMESPACES_IN_A_CALL = 25;
+const NAMESPACES_MAX = 200;
+const NAMESPACES_REFRESH_MS = 60_000;
+
+/** To count paused jobs, the stack reads up to 1,000 jobs of each namespace. So that is done seldom. */
+const JOBS_REFRESH_MS = 600_000;
+
+export function Everywhere() {
+  const health = useLive(heartbeat, "health");
+  const known = useRef({ at: null, paused: new Map() });
+  const [part, setPart] = useState(null);
+  const live = useLive(() => everyNamespace(known.current, setPart), "every namespace", NAMESPACES_REFRESH_MS);
+  useEffect(() => {
+    if (live.value && !live.value.hasJobs) live.reload();
+  }, [live.value]);
+  return html`<div class="head"><h1>All namespaces</h1>${health.value?.status === "ok" && health.value.enabled ? html`<${Beat} found=${health.value} />` : null}</div>
+    <${Loaded} live=${health} what="the heartbeat" show=${(found) => html`<${StackTrouble} found=${found} />`} />
+    <${Loaded} live=${{ ...live, value: live.value ?? part }} what="the namespaces" show=${(found) => (found.items.length ? html`
+      <${Totals} found=${found} /><${NamespaceTable} found=${found} />` : html`<${Empty} title="This stack has no jobs.">
+      <p>A namespace exists once it has a job. Name one above to begin.</p><//>`)} />`;
+}
+
+/**
+ * The overviews of up to 200 namespaces, the sick ones first. `known` keeps how many jobs are paused, which is
+ * counted again when that is ten minutes old, but not by the first load. `onPart` gets what was read up to now.
+ */
+async function everyNamespace(known, onPart) {
+  const isFirst = known.at === null;
+  const include = !isFirst && Date.now() - known.at >= JOBS_REFRESH_MS ? "jobs" : "";
+  known.at ??= 0;
+  const items = [];
+  let [cursor, since] = ["", null];
+  do {
+    const found = await get(pathOf("overview"), { limit: NAMESPACES_IN_A_CALL, include, cursor });
+    since ??= found.since;
+    for (const each of found.items) {
+      if (each.jobs) known.paused.set(each.namespace, each.jobs.paused);
+      items.push({ ...each, pausedJobs: known.paused.get(each.namespace) ?? null });
+    }
+    cursor = found.nextCursor;
+    if (cursor && isFirst) onPart({ items: bySickness(items), since, hasJobs: true, isPartial: true });
+  } while (cursor && items.length < NAMESPACES_MAX);
+  if (include) known.at = Date.now();
+  return { items: bySickness(items), since, hasJobs: known.at > 0, isPartial: Boolean(cursor) };
+}
+
+/** What counts as trouble, the worst first. */
+const TROUBLES = [(each) => each.failingJobs, (each) => each.failed, (each) => each.retrying, (each) => each.running, (each) => each.lastHour?.late ?? 0, pausedIn, (each) => each.waiting];
+
+function pausedIn(each) {
+  return (each.pausedJobs ?? 0) + each.pausedPolicies;
+}
+
+const isSick = (each) => TROUBLES.some((trouble) => trouble(each) > 0);
+
+function bySickness(items) {
+  return [...items].sort((one, other) => {
+    const trouble = TROUBLES.find((each) => each(one) !== each(other));
+    return trouble ? trouble(other) - trouble(one) : one.namespace.localeCompare(other.namespace);
+  });
+}
+
+const sumBy = (items, number) => items.reduce((sum, each) => sum + number(each), 0);
+
+/** The four numbers of all namespaces. Each leads to the namespace that has most of it. */
+function Totals({ found: { items, isPartial } }) {
+  const tile = (title, number, screen, query, tone, said) => {
+    const having = items.filter((each) => number(each) > 0).sort((one, other) => number(other) - number(one));
+    const link = having.length ? linkTo([having[0].namespace, screen], query) : "#/";
+    const where = having.length > 1 ? `In ${count(having.length)} namespaces, most in ${having[0].namespace}.` : `In ${having[0]?.namespace}.`;
+    return html`<${Tile} title=${title} link=${link} value=${count(sumBy(items, number))} tone=${having.length ? tone : "calm"} detail=${having.length ? where : said} />`;
+  };
+  const counts = items.some((each) => each.lastHour);
+  return html`<ul class="tiles" aria-label="What needs a look">
+    ${tile("Failed", (each) => each.failed, "failures", {}, "bad", "No run in the last 24 hours.")}
+    ${counts ? tile("Late", (each) => each.lastHour?.late ?? 0, "overview", {}, "warn", "Each delivery of the last hour began within a second.")
+      : html`<${Tile} title="Late" link="#/" tone="calm" detail="This stack does not count deliveries." />`}
+    ${tile("Waiting", (each) => each.waiting, "policies", {}, "busy", "No trigger waits under a policy.")}
+    ${tile("Paused", pausedIn, "jobs", { state: "paused" }, "warn", "No job and no policy.")}</ul>
+    ${isPartial ? html`<p class="soft" role="status">${counted(items.length, "namespace")} up to now, in the order of their names.</p>` : null}`;
+}
+
+const ROWS_BEFORE_SEARCH = 8;
+
+function NamespaceTable({ found: { items, since } }) {
+  const [text, setText] = useState("");
+  const shown = items.filter((each) => each.namespace.includes(text.trim()));
+  const sick = shown.filter(isSick).length;
+  return html`<section aria-labelledby="namespaces-title"><div class="head"><h2 id="namespaces-title">${sick ? `${counted(sick, "namespace")} to look at` : "Nothing to look at"}</h2>
+      ${items.length > ROWS_BEFORE_SEARCH ? html`<label class="inline">Name contains <input type="search" value=${text} autocomplete="off" spellcheck=${false}
+        onInput=${(event) => setText(event.target.value)} /></label>` : null}</div>
+    <${Table} label="Namespaces" className="namespaces" head=${["Namespace", "Failing jobs", "Failed", "In retry", "Late", "Waiting", "Paused", "Failures since yesterday", "Newest failure"]}>${shown.map((each) => html`
+      <${NamespaceRow} key=${each.namespace} each=${each} since=${since} />`)}<//></section>`;
+}
+
+function NamespaceRow({ each }) {
+  const { namespace, partial } = each;
+  const number = (name, value, screen, tone, query = {}, isPartial = false, title = null) => html`<td class="number" data-name=${name}>${value === null ? html`<span class="soft">–</span>`
+    : value > 0 ? html`<a class=${`figure is-${tone}`} title=${title} href=${linkTo([namespace, screen], query)}>${count(value)}${isPartial ? "+" : ""}</a>` : html`<span class="soft">0</span>`}</td>`;
+  return html`<tr class=${isSick(each) ? "" : "is-calm"}>
+    <td class="name"><a href=${linkTo([namespace, "overview"])}>${namespace}</a></td>
+    ${number("Failing jobs", each.failingJobs, "failures", "bad", {}, partial)}${number("Failed", each.failed, "failures", "bad", {}, partial)}${number("In retry", each.retrying, "failures", "warn", {}, partial)}
+    ${number("Late", each.lastHour ? each.lastHour.late : null, "overview", "warn", {}, false, each.lastHour?.late ? `Of ${count(each.lastHour.attempts)}, by up to ${lateness(each.lastHour.maxMs)}` : null)}
+    ${number("Waiting", each.waiting, "policies", "busy", {}, !each.waitingIsExact, each.waitingSince && `The first since ${fromNow(each.waitingSince)}`)}
+    ${number("Paused", each.pausedJobs === null && !each.pausedPolicies ? null : pausedIn(each), each.pausedJobs ? "jobs" : "policies", "warn", each.pausedJobs ? { state: "paused" } : {})}
+    <td>${each.failuresOverTime.some(Boolean) ? html`<${Spark} values=${each.failuresOverTime} tone="bad" />` : null}</td>
+    <td><${When} at=${each.newestFailureAt} /></td></tr>`;
+}
