@@ -68,7 +68,7 @@ CEILINGS: Final = {
     # One thread waits for the triggers of a call, and asks for others only as they are needed: 12.
     # The headers of answers are read here, and counts are added without pynamodb, for a tenth of a delivery's
     # CPU time: 44. Models of requests are built when they are used: 14.
-    "package": Size(lines=36_607, modules=343, inner_imports=34),
+    "package": Size(lines=36_608, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -182,8 +182,8 @@ CEILINGS: Final = {
     # A store on a full disk, at every write: 97, in a module.
     # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
     # The parts of a run with faults on a local stack: 121, in three modules.
-    # Charts of the console: 133, in a module. Batches that go on: 66. Four numbers: 188, in a module.
-    "tests": Size(lines=101_168, modules=877, inner_imports=1),
+    # Charts of the console: 144, in a module. Batches that go on: 66. Four numbers: 188, in a module.
+    "tests": Size(lines=101_179, modules=877, inner_imports=1),
 }
 
 

@@ -131,8 +131,21 @@ def test_every_file_that_others_wrote_has_a_version_a_hash_and_a_licence() -> No
 def test_every_module_is_served() -> None:
     served = assets.joined("app.js", SERVED)
     for module in CONSOLE.glob("*.js"):
-        opening = module.read_text("utf-8").partition("\n")[0]
-        assert opening in served, f"{module.name} is imported by no other module"
+        first = re.search(
+            r"^(?:export )?((?:async )?(?:function|const|class) \w+)", module.read_text("utf-8"), re.MULTILINE
+        )
+        assert first is not None
+        assert f"\n{first[1]}" in served, f"{module.name} is imported by no other module"
+
+
+def test_a_browser_gets_the_code_without_its_comments() -> None:
+    modules = "".join(each.read_text("utf-8") for each in CONSOLE.glob("*.js"))
+    left_out = ("//", "/*", "*", "import ")
+    code = [line for line in modules.splitlines() if not line.lstrip().startswith(left_out)]
+    served = assets.joined("app.js", SERVED)
+    assert not re.findall(r"^\s*(?://|/\*|\*/)", served, re.MULTILINE)
+    expected = {line.removeprefix("export ").replace("/vendor/", "/") for line in code}
+    assert expected - set(served.splitlines()) == set()
 
 
 @pytest.mark.parametrize("name", ["app.js", *(each.name for each in CONSOLE.glob("*.js"))])

@@ -2,9 +2,9 @@
 
 The modules of the console are plain ES modules, each in a file of its own. They are served as one module: an
 API function answers one request at a time, and a page that loads twenty files would take twenty of them from
-the deliveries. Nothing but imports and exports changes, so no user needs Node or a bundler. Therefore no two
-modules declare the same name, and none imports by another name. What others wrote stays in files of its own.
-The page loads preact.js with its modules, and uplot.js once a screen draws a chart.
+the deliveries. Nothing but imports, exports and comments changes, so no user needs Node or a bundler.
+Therefore no two modules declare the same name, and none imports by another name. What others wrote stays in
+files of its own. The page loads preact.js with its modules, and uplot.js once a screen draws a chart.
 """
 
 import gzip
@@ -23,6 +23,9 @@ _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./([\w/]+\.js)";\n', re
 _EXPORT: Final = re.compile(r"^export (?=(?:async )?function|const|class)", re.MULTILINE)
 
 _LAZY_IMPORT: Final = re.compile(r'import\("\./vendor/(\w+\.js)"\)')
+
+#: Comments that have lines of their own. They are a seventh of what a browser would load.
+_COMMENT: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)
 
 #: What others wrote, each with what is served behind it. uPlot comes as a script, which exports nothing.
 _VENDORED: Final = {"preact.js": "", "uplot.js": "\nexport default uPlot;\n"}
@@ -96,7 +99,7 @@ def joined(entry: str, served: Mapping[str, str]) -> str:
             elif source not in bodies:
                 add(source)
         del bodies[name]
-        bodies[name] = _EXPORT.sub("", _IMPORT.sub("", text))
+        bodies[name] = _COMMENT.sub("", _EXPORT.sub("", _IMPORT.sub("", text)))
 
     add(entry)
     line = f'import {{ {", ".join(sorted(vendored))} }} from "./{served["preact.js"]}";\n'
