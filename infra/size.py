@@ -182,8 +182,8 @@ CEILINGS: Final = {
     # A store on a full disk, at every write: 97, in a module.
     # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
     # The parts of a run with faults on a local stack: 121, in three modules.
-    # Charts of the console: 144, in a module. Batches that go on: 66. Four numbers: 188, in a module.
-    "tests": Size(lines=101_179, modules=877, inner_imports=1),
+    # Charts of the console: 144, in a module. Batches that go on: 66. Four numbers: 209, in a module.
+    "tests": Size(lines=101_200, modules=877, inner_imports=1),
 }
 
 

@@ -86,6 +86,22 @@ def test_paused_policies_count_as_paused(open_console: Open, town: Town) -> None
     page.wait_for_url("**#/ns/policies")
 
 
+def test_a_policy_with_a_limit_for_each_key_is_said_not_to_be_counted(open_console: Open, town: Town) -> None:
+    town.api.send("PUT", "/v1/namespaces/ns/policies/customers", {"maxConcurrent": 2, "by": "job"})
+    page = open_console().show("ns/overview")
+    assert said(page, "Waiting") == (
+        "Waiting 0+ No trigger waits under a policy. One with a limit for each key is not counted."
+    )
+
+
+def test_a_number_that_could_not_be_loaded_says_so(open_console: Open) -> None:
+    console = open_console()
+    console.page.route("**/policies?*", lambda route: route.fulfill(status=503, json={}))
+    page = console.show("ns/overview")
+    expect(tile(page, "Waiting")).to_contain_text("Could not be loaded.")
+    expect(tile(page, "Paused")).to_contain_text("Could not be loaded.")
+
+
 def put_namespaces(town: Town) -> None:
     """Make `calm` and `held` beside `ns`, where runs failed. In `held` a job is paused, and triggers wait."""
     for namespace in ("calm", "held"):
@@ -108,12 +124,13 @@ def test_all_namespaces_are_shown_the_sick_ones_first(open_console: Open, town: 
     page = open_console().show("")
     expect(page.get_by_role("heading", name="All namespaces")).to_be_visible()
     expect(page.get_by_role("heading", name="3 namespaces to look at")).to_be_visible()
-    expect(page.get_by_role("row", name=re.compile("^held")).get_by_role("cell").nth(6)).to_have_text("1")
+    expect(page.get_by_role("row", name=re.compile("^held")).get_by_role("cell").nth(7)).to_have_text("1")
     ns, held, calm = cells(page)
-    assert ns[:7] == ["ns", "1", "3", "0", "20", "0", "1"]
-    assert held[:7] == ["held", "0", "0", "0", "20", "3", "1"]
-    assert calm[:7] == ["calm", "0", "0", "0", "20", "0", "0"]
+    assert ns[:8] == ["ns", "1", "3", "0", "0", "20", "0", "1"]
+    assert held[:8] == ["held", "0", "0", "0", "0", "20", "3", "1"]
+    assert calm[:8] == ["calm", "0", "0", "0", "0", "20", "0", "0"]
     assert said(page, "Failed") == "Failed 3 In ns."
+    expect(tile(page, "Failed").locator("polyline")).to_have_count(1)
     assert said(page, "Late") == "Late 60 In 3 namespaces, most in ns."
     assert said(page, "Waiting") == "Waiting 3 In held."
     assert said(page, "Paused") == "Paused 2 In 2 namespaces, most in ns."
@@ -145,7 +162,7 @@ def test_jobs_are_counted_by_the_second_call_and_then_every_ten_minutes(
     console.page.on("request", lambda request: asked.append(request.url))
     console.take_clock()
     page = console.show("")
-    expect(page.get_by_role("row", name=re.compile("^held")).get_by_role("cell").nth(6)).to_have_text("1")
+    expect(page.get_by_role("row", name=re.compile("^held")).get_by_role("cell").nth(7)).to_have_text("1")
 
     def queries() -> list[bool]:
         return ["include=jobs" in url for url in asked if "/v1/overview" in url]

@@ -22,9 +22,11 @@ MORE_OF_THE_FORECAST = re.compile(r"/forecast\?.*cursor=")
 def test_the_overview_shows_the_heartbeat_the_next_day_and_what_is_paused(open_console: Open) -> None:
     page = open_console().show("ns/overview")
     expect(page.get_by_text("The stack ticks.")).to_be_visible()
-    hours = page.get_by_role("list", name="Triggers in each hour").get_by_role("listitem")
-    expect(hours).to_have_count(24)
-    expect(hours.nth(10)).to_contain_text("02:00: 2 triggers")
+    day = page.get_by_role("figure", name="How much falls due in the next 24 hours?")
+    expect(day).to_contain_text("The fullest hour begins at 02:00, with 2.")
+    day.get_by_text("Show as a table").click()
+    expect(day.locator("tbody tr")).to_have_count(24)
+    expect(day.locator("tbody tr").nth(13)).to_have_text(re.compile(r"Sun 22 Nov 02:00:00\s*2"))
     expect(page.get_by_text("25 triggers of 2 jobs, and 1 paused")).to_be_visible()
     expect(page.get_by_role("region", name="Paused jobs")).to_contain_text(SCRIPT)
 
@@ -285,3 +287,11 @@ def test_the_overview_says_that_it_looked_only_at_the_first_fifty_policies(
     expect(flow).to_contain_text("These are among the first 50 policies by name.")
     flow.get_by_role("link", name="Show the policies").click()
     console.page.wait_for_url("**#/ns/policies")
+
+
+def test_a_day_in_which_nothing_falls_due_says_so_without_a_chart(open_console: Open, town: Town) -> None:
+    for name in ("failing", "nightly-backup"):
+        town.api.send("POST", f"/v1/namespaces/ns/jobs/{name}/pause")
+    day = open_console().show("ns/overview").get_by_role("region", name="The next 24 hours")
+    expect(day).to_contain_text("0 triggers of 0 jobs, and 3 paused.")
+    expect(day.get_by_role("figure")).to_have_count(0)

@@ -41,7 +41,9 @@ export function Chart({ title, answer, unit, axis = unit, x, series, zone = view
   const box = useRef();
   const plot = useRef(null);
   const latest = useRef(null);
-  latest.current = { unit, x: x.map((each) => new Date(each).getTime()), series, zone, isLog, limit, hidden, setPlace, setZoomed };
+  const times = x.map((each) => new Date(each).getTime());
+  const room = roomOf(times, series);
+  latest.current = { unit, x: times.map((each) => each + room), room, series, zone, isLog, limit, hidden, setPlace, setZoomed };
   useEffect(() => {
     let isGone = false;
     loadPlotting().then((UPlot) => {
@@ -151,13 +153,14 @@ function drawn(UPlot, box, latest) {
 
 const sizeOf = (box) => ({ width: Math.max(box.clientWidth, 120), height: CHART_HEIGHT });
 
-/** The first and the last instant, with room for half a bar on both sides. */
-function wholeSpan({ x, series }) {
-  const [first, last] = [x[0], x[x.length - 1]];
-  const step = Math.min(last - first || 60_000, ...x.slice(1).map((each, at) => each - x[at]).filter(Boolean));
-  const room = first === last || series.some((each) => each.kind === "bars") ? step / 2 : 0;
-  return { min: first - room, max: last + room };
+/** Half the width of a bar. A bar stands for the time that begins at its instant, so it is drawn so far behind it. */
+function roomOf(times, series) {
+  const whole = times[times.length - 1] - times[0] || 60_000;
+  const hasBars = times.length < 2 || series.some((each) => each.kind === "bars");
+  return hasBars ? Math.min(whole, ...times.slice(1).map((each, at) => each - times[at]).filter(Boolean)) / 2 : 0;
 }
+
+const wholeSpan = ({ x, room }) => ({ min: x[0] - room, max: x[x.length - 1] + room });
 
 /** The series as uPlot draws them: one over the other, so the highest bars come first. */
 function inDrawingOrder(series) {
@@ -220,7 +223,7 @@ function verticalSpan(least, most, { isLog, limit }) {
 
 function seriesOf(UPlot, kind, name) {
   const tone = () => color(name);
-  if (kind === "bars") return { fill: tone, stroke: tone, width: 0, paths: UPlot.paths.bars({ size: [0.82, 28] }), points: { show: false } };
+  if (kind === "bars") return { fill: tone, stroke: tone, width: 0, paths: UPlot.paths.bars({ size: [0.82, 40] }), points: { show: false } };
   if (kind === "line") return { stroke: tone, width: 2, points: { show: true, size: 4, stroke: tone, fill: tone } };
   return { stroke: tone, paths: () => null, points: { show: true, size: 6, stroke: tone, fill: tone } };
 }

@@ -28,7 +28,7 @@ export function Everywhere() {
   return html`<div class="head"><h1>All namespaces</h1>${health.value?.status === "ok" && health.value.enabled ? html`<${Beat} found=${health.value} />` : null}</div>
     <${Loaded} live=${health} what="the heartbeat" show=${(found) => html`<${StackTrouble} found=${found} />`} />
     <${Loaded} live=${{ ...live, value: live.value ?? part }} what="the namespaces" show=${(found) => (found.items.length ? html`
-      <${Totals} found=${found} /><${NamespaceTable} found=${found} />` : html`<${Empty} title="This stack has no jobs.">
+      <${Totals} found=${found} /><${NamespaceTable} items=${found.items} />` : html`<${Empty} title="This stack has no jobs.">
       <p>A namespace exists once it has a job. Name one above to begin.</p><//>`)} />`;
 }
 
@@ -41,19 +41,18 @@ async function everyNamespace(known, onPart) {
   const include = !isFirst && Date.now() - known.at >= JOBS_REFRESH_MS ? "jobs" : "";
   known.at ??= 0;
   const items = [];
-  let [cursor, since] = ["", null];
+  let cursor = "";
   do {
     const found = await get(pathOf("overview"), { limit: NAMESPACES_IN_A_CALL, include, cursor });
-    since ??= found.since;
     for (const each of found.items) {
       if (each.jobs) known.paused.set(each.namespace, each.jobs.paused);
       items.push({ ...each, pausedJobs: known.paused.get(each.namespace) ?? null });
     }
     cursor = found.nextCursor;
-    if (cursor && isFirst) onPart({ items: bySickness(items), since, hasJobs: true, isPartial: true });
+    if (cursor && isFirst) onPart({ items: bySickness(items), hasJobs: true, isPartial: true });
   } while (cursor && items.length < NAMESPACES_MAX);
   if (include) known.at = Date.now();
-  return { items: bySickness(items), since, hasJobs: known.at > 0, isPartial: Boolean(cursor) };
+  return { items: bySickness(items), hasJobs: known.at > 0, isPartial: Boolean(cursor) };
 }
 
 /** What counts as trouble, the worst first. */
@@ -74,17 +73,20 @@ function bySickness(items) {
 
 const sumBy = (items, number) => items.reduce((sum, each) => sum + number(each), 0);
 
+/** How many failures of all namespaces were due in each part of the time. */
+const failuresOf = (items) => items[0].failuresOverTime.map((_, at) => sumBy(items, (each) => each.failuresOverTime[at]));
+
 /** The four numbers of all namespaces. Each leads to the namespace that has most of it. */
 function Totals({ found: { items, isPartial } }) {
-  const tile = (title, number, screen, query, tone, said) => {
+  const tile = (title, number, screen, query, tone, said, spark) => {
     const having = items.filter((each) => number(each) > 0).sort((one, other) => number(other) - number(one));
     const link = having.length ? linkTo([having[0].namespace, screen], query) : "#/";
     const where = having.length > 1 ? `In ${count(having.length)} namespaces, most in ${having[0].namespace}.` : `In ${having[0]?.namespace}.`;
-    return html`<${Tile} title=${title} link=${link} value=${count(sumBy(items, number))} tone=${having.length ? tone : "calm"} detail=${having.length ? where : said} />`;
+    return html`<${Tile} title=${title} link=${link} value=${count(sumBy(items, number))} tone=${having.length ? tone : "calm"} detail=${having.length ? where : said} spark=${having.length ? spark : null} />`;
   };
   const counts = items.some((each) => each.lastHour);
   return html`<ul class="tiles" aria-label="What needs a look">
-    ${tile("Failed", (each) => each.failed, "failures", {}, "bad", "No run in the last 24 hours.")}
+    ${tile("Failed", (each) => each.failed, "failures", {}, "bad", "No run in the last 24 hours.", failuresOf(items))}
     ${counts ? tile("Late", (each) => each.lastHour?.late ?? 0, "overview", {}, "warn", "Each delivery of the last hour began within a second.")
       : html`<${Tile} title="Late" link="#/" tone="calm" detail="This stack does not count deliveries." />`}
     ${tile("Waiting", (each) => each.waiting, "policies", {}, "busy", "No trigger waits under a policy.")}
@@ -94,15 +96,15 @@ function Totals({ found: { items, isPartial } }) {
 
 const ROWS_BEFORE_SEARCH = 8;
 
-function NamespaceTable({ found: { items, since } }) {
+function NamespaceTable({ items }) {
   const [text, setText] = useState("");
   const shown = items.filter((each) => each.namespace.includes(text.trim()));
   const sick = shown.filter(isSick).length;
   return html`<section aria-labelledby="namespaces-title"><div class="head"><h2 id="namespaces-title">${sick ? `${counted(sick, "namespace")} to look at` : "Nothing to look at"}</h2>
       ${items.length > ROWS_BEFORE_SEARCH ? html`<label class="inline">Name contains <input type="search" value=${text} autocomplete="off" spellcheck=${false}
         onInput=${(event) => setText(event.target.value)} /></label>` : null}</div>
-    <${Table} label="Namespaces" className="namespaces" head=${["Namespace", "Failing jobs", "Failed", "In retry", "Late", "Waiting", "Paused", "Failures since yesterday", "Newest failure"]}>${shown.map((each) => html`
-      <${NamespaceRow} key=${each.namespace} each=${each} since=${since} />`)}<//></section>`;
+    <${Table} label="Namespaces" className="namespaces" head=${["Namespace", "Failing jobs", "Failed", "In retry", "No heartbeat", "Late", "Waiting", "Paused", "Failures since yesterday", "Newest failure"]}>${shown.map((each) => html`
+      <${NamespaceRow} key=${each.namespace} each=${each} />`)}<//></section>`;
 }
 
 function NamespaceRow({ each }) {
@@ -112,6 +114,7 @@ function NamespaceRow({ each }) {
   return html`<tr class=${isSick(each) ? "" : "is-calm"}>
     <td class="name"><a href=${linkTo([namespace, "overview"])}>${namespace}</a></td>
     ${number("Failing jobs", each.failingJobs, "failures", "bad", {}, partial)}${number("Failed", each.failed, "failures", "bad", {}, partial)}${number("In retry", each.retrying, "failures", "warn", {}, partial)}
+    ${number("No heartbeat", each.running, "failures", "warn", {}, partial)}
     ${number("Late", each.lastHour ? each.lastHour.late : null, "overview", "warn", {}, false, each.lastHour?.late ? `Of ${count(each.lastHour.attempts)}, by up to ${lateness(each.lastHour.maxMs)}` : null)}
     ${number("Waiting", each.waiting, "policies", "busy", {}, !each.waitingIsExact, each.waitingSince && `The first since ${fromNow(each.waitingSince)}`)}
     ${number("Paused", each.pausedJobs === null && !each.pausedPolicies ? null : pausedIn(each), each.pausedJobs ? "jobs" : "policies", "warn", each.pausedJobs ? { state: "paused" } : {})}

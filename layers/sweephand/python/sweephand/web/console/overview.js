@@ -2,7 +2,7 @@
 
 import { html, useState } from "./vendor/preact.js";
 import { call, get, getSome, inNamespace, pathOf } from "./api.js";
-import { Spark } from "./chart.js";
+import { Chart, Spark } from "./chart.js";
 import { groupsOf, runsOf } from "./failures.js";
 import { lastHour, lateOf, Lately } from "./lately.js";
 import { useLive } from "./live.js";
@@ -35,8 +35,8 @@ export function Overview({ me, namespace }) {
   return html`<div class="head"><h1>Overview</h1>${health.value?.status === "ok" && health.value.enabled ? html`<${Beat} found=${health.value} />` : null}</div>
     <${Loaded} live=${health} what="the heartbeat" show=${(found) => html`<${StackTrouble} found=${found} />`} />
     <ul class="tiles" aria-label="What needs a look">
-      <${FailedTile} namespace=${namespace} found=${failing.value} /><${LateTile} me=${me} namespace=${namespace} minutes=${hour.value} />
-      <${WaitingTile} namespace=${namespace} found=${policies.value} /><${PausedTile} namespace=${namespace} jobs=${paused.value} policies=${policies.value} /></ul>
+      <${FailedTile} namespace=${namespace} live=${failing} /><${LateTile} me=${me} namespace=${namespace} live=${hour} />
+      <${WaitingTile} namespace=${namespace} live=${policies} /><${PausedTile} namespace=${namespace} jobs=${paused} policies=${policies} /></ul>
     <section aria-labelledby="failing-title"><h2 id="failing-title">What failed in the last 24 hours</h2>
       <${Loaded} live=${failing} what="the failures" show=${(found) => html`<${Failing} namespace=${namespace} found=${found} />`} /></section>
     <div class="columns even">
@@ -47,7 +47,7 @@ export function Overview({ me, namespace }) {
     </div>
     <${Lately} me=${me} hour=${hour} failing=${failing.value} />
     <section aria-labelledby="day-title"><h2 id="day-title">The next 24 hours</h2>
-      <${Loaded} live=${{ ...forecast, value: forecast.value ?? part }} what="the forecast" show=${(found) => html`<${Heat} found=${found} />`} /></section>`;
+      <${Loaded} live=${{ ...forecast, value: forecast.value ?? part }} what="the forecast" show=${(found) => html`<${Hours} found=${found} />`} /></section>`;
 }
 
 /** The health of the stack. A stack that does not tick answers 503, which is no failure of the call. */
@@ -80,12 +80,15 @@ export function Tile({ title, value, detail, tone, link, onClick, spark }) {
     <strong>${value ?? "–"}</strong>${spark ? html`<${Spark} values=${spark} tone=${tone} />` : null}<span class="detail">${detail}</span></a></li>`;
 }
 
-const atLeast = (number, isPartial) => `${isPartial ? "at least " : ""}${count(number)}`;
+const atLeast = (number, isPartial) => `${count(number)}${isPartial ? "+" : ""}`;
 
-function FailedTile({ namespace, found }) {
+/** What a tile shows as long as it has no number. */
+const unknown = (live) => ({ tone: "calm", detail: live.problem ? "Could not be loaded." : "Counting …" });
+
+function FailedTile({ namespace, live }) {
   const link = linkTo([namespace, "failures"]);
-  if (!found) return html`<${Tile} title="Failed" link=${link} tone="calm" detail="Counting …" />`;
-  const { failed, retrying } = found;
+  if (!live.value) return html`<${Tile} title="Failed" link=${link} ...${unknown(live)} />`;
+  const { failed, retrying } = live.value;
   const jobs = new Set(failed.items.map((run) => run.job)).size;
   const more = retrying.items.length ? ` ${atLeast(retrying.items.length, retrying.isPartial)} will be tried again.` : "";
   const detail = failed.items.length ? `Runs of ${counted(jobs, "job")}, in the last 24 hours.${more}` : `No run in the last 24 hours.${more}`;
@@ -100,11 +103,11 @@ function hourly(runs) {
   return hours;
 }
 
-function LateTile({ me, namespace, minutes }) {
+function LateTile({ me, namespace, live }) {
   const place = { title: "Late", link: linkTo([namespace, "overview"]), onClick: showLately };
   if (!me.stats) return html`<${Tile} ...${place} tone="calm" detail="This stack does not count deliveries." />`;
-  if (!minutes) return html`<${Tile} ...${place} tone="calm" detail="Counting …" />`;
-  const { late, of, worst, each } = lateOf(minutes);
+  if (!live.value) return html`<${Tile} ...${place} ...${unknown(live)} />`;
+  const { late, of, worst, each } = lateOf(live.value);
   const detail = late ? `Of ${count(of)} in the last hour, by up to ${lateness(worst)}.` : of ? `All ${count(of)} of the last hour began within a second.` : "Nothing was delivered in the last hour.";
   return html`<${Tile} ...${place} value=${count(late)} tone=${late ? "warn" : "calm"} detail=${detail} spark=${late ? each : null} />`;
 }
@@ -117,25 +120,29 @@ function showLately(event) {
   title.scrollIntoView();
 }
 
-function WaitingTile({ namespace, found }) {
+function WaitingTile({ namespace, live }) {
   const link = linkTo([namespace, "policies"]);
-  if (!found) return html`<${Tile} title="Waiting" link=${link} tone="calm" detail="Counting …" />`;
-  const held = found.items.filter((each) => each.waiting);
-  const isExact = !found.isPartial && found.items.every((each) => !each.by && each.waitingIsExact);
+  if (!live.value) return html`<${Tile} title="Waiting" link=${link} ...${unknown(live)} />`;
+  const { items, isPartial } = live.value;
+  const held = items.filter((each) => each.waiting);
+  const uncounted = items.filter((each) => each.by).length;
+  const isExact = !isPartial && !uncounted && items.every((each) => each.waitingIsExact);
   const total = held.reduce((sum, each) => sum + each.waiting, 0);
   const since = held.map((each) => each.waitingSince).filter(Boolean).sort()[0];
-  const detail = !found.items.length ? "No policy limits this namespace." : held.length ? `Under ${held.length === 1 ? held[0].name : `${count(held.length)} policies`}, the first since ${fromNow(since)}.`
-    : "No trigger waits under a policy.";
-  return html`<${Tile} title="Waiting" link=${link} value=${atLeast(total, !isExact && found.items.length > 0)} tone=${held.length ? "busy" : "calm"} detail=${detail} />`;
+  const where = held.length === 1 ? held[0].name : `${count(held.length)} policies`;
+  const keyed = uncounted ? ` ${uncounted === 1 ? "One with a limit for each key is" : `${count(uncounted)} with a limit for each key are`} not counted.` : "";
+  const detail = !items.length ? "No policy limits this namespace." : `${held.length ? `Under ${where}, the first since ${fromNow(since)}.` : "No trigger waits under a policy."}${keyed}`;
+  return html`<${Tile} title="Waiting" link=${link} value=${atLeast(total, !isExact)} tone=${held.length ? "busy" : "calm"} detail=${detail} />`;
 }
 
 function PausedTile({ namespace, jobs, policies }) {
   const link = linkTo([namespace, "jobs"], { state: "paused" });
-  if (!jobs || !policies) return html`<${Tile} title="Paused" link=${link} tone="calm" detail="Counting …" />`;
-  const held = policies.items.filter((each) => each.state !== "active");
-  const total = jobs.items.length + held.length;
-  const parts = [jobs.items.length ? counted(jobs.items.length, "job") : null, ...held.map((each) => `the policy ${each.name}${each.state === "broken" ? ", whose consumer is out" : ""}`)];
-  return html`<${Tile} title="Paused" link=${jobs.items.length || !held.length ? link : linkTo([namespace, "policies"])} value=${atLeast(total, jobs.isPartial || policies.isPartial)}
+  if (!jobs.value || !policies.value) return html`<${Tile} title="Paused" link=${link} ...${unknown(jobs.value ? policies : jobs)} />`;
+  const held = policies.value.items.filter((each) => each.state !== "active");
+  const names = jobs.value.items;
+  const total = names.length + held.length;
+  const parts = [names.length ? counted(names.length, "job") : null, ...held.map((each) => `the policy ${each.name}${each.state === "broken" ? ", whose consumer is out" : ""}`)];
+  return html`<${Tile} title="Paused" link=${names.length || !held.length ? link : linkTo([namespace, "policies"])} value=${atLeast(total, jobs.value.isPartial || policies.value.isPartial)}
     tone=${total ? "warn" : "calm"} detail=${total ? `${parts.filter(Boolean).slice(0, 3).join(", ")}.` : "No job and no policy."} />`;
 }
 
@@ -161,21 +168,17 @@ async function nextDay(namespace, onPart) {
   return { hours, jobs, paused, isPartial: Boolean(cursor) };
 }
 
-const HEATS = 5;
-
-function Heat({ found }) {
-  const most = Math.max(...found.hours.map((each) => each.triggers));
-  const total = found.hours.reduce((sum, each) => sum + each.triggers, 0);
-  const heat = (triggers) => (triggers === 0 ? 0 : Math.max(1, Math.ceil((HEATS * Math.log1p(triggers)) / Math.log1p(most))));
-  const clock = (at) => inZone(at, viewerZone()).split(" ").pop().slice(0, 5);
-  const scope = `${counted(found.jobs, "job")}${found.paused ? `, and ${count(found.paused)} paused` : ""}`;
-  return html`<p>${counted(total, "trigger")} of ${scope}${found.isPartial ? ". There are more jobs than were counted." : found.isCounting ? ". More jobs are being counted." : ""}</p>
-    <ol class="heat" aria-label="Triggers in each hour">${found.hours.map((each, at) => html`
-      <li key=${each.at} title=${`${clock(each.at)}: ${counted(each.triggers, "trigger")}`}>
-        <span class=${`cell heat-${heat(each.triggers)}`} aria-hidden="true"></span>
-        <span class="unseen">${clock(each.at)}: ${counted(each.triggers, "trigger")}</span>
-        <span class="tick" aria-hidden="true">${at % 3 === 0 ? clock(each.at) : ""}</span></li>`)}</ol>
-    <p class="soft small">${most ? `The fullest hour has ${counted(most, "trigger")}. ` : ""}Times are in ${viewerZone()}.</p>`;
+/** What falls due in each hour, and in words how sure that is. */
+function Hours({ found: { hours, jobs, paused, isPartial, isCounting } }) {
+  const triggers = hours.map((each) => each.triggers);
+  const fullest = triggers.indexOf(Math.max(...triggers));
+  const scope = `${counted(jobs, "job")}${paused ? `, and ${count(paused)} paused` : ""}`;
+  const rest = isPartial ? " There are more jobs than were counted." : isCounting ? " More jobs are being counted." : "";
+  const answer = `${counted(triggers.reduce((sum, each) => sum + each, 0), "trigger")} of ${scope}.${rest}`;
+  if (!triggers[fullest]) return html`<p>${answer}</p>`;
+  const begins = inZone(hours[fullest].at, viewerZone()).split(" ").pop().slice(0, 5);
+  return html`<${Chart} title="How much falls due in the next 24 hours?" unit="triggers" axis="triggers in each hour" x=${hours.map((each) => each.at)}
+    series=${[{ name: "triggers", values: triggers, kind: "bars", tone: "busy" }]} answer=${`${answer} The fullest hour begins at ${begins}, with ${count(triggers[fullest])}.`} />`;
 }
 
 /** The newest runs that were due in the last day and failed, or are tried again. One request for each state. */
