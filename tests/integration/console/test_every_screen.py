@@ -82,7 +82,7 @@ def test_the_keyboard_alone_pauses_a_job(open_console: Open, town: Town) -> None
     page.keyboard.press("Tab")
     expect(page.get_by_text("Skip to the screen")).to_be_focused()
     page.keyboard.press("Enter")
-    for _ in range(20):
+    for _ in range(40):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.textContent") == "nightly-backup":
             break

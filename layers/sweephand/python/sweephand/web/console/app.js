@@ -82,7 +82,7 @@ function Signed({ me, onSignOut }) {
     <${Bar} me=${me} namespace=${namespace} namespaces=${namespaces} screen=${screen} onSignOut=${onSignOut} />
     <main ref=${main} tabindex="-1">
       ${namespace ? html`<${Screen} key=${`${namespace}/${place}`} me=${me} namespace=${namespace} screen=${screen}
-        rest=${parts.slice(2)} query=${query} />` : html`<${Everywhere} />`}
+        rest=${parts.slice(2)} query=${query} />` : html`<${Everywhere} me=${me} />`}
     </main>
     <footer class="soft">Sweephand ${me.version}</footer>`;
 }
@@ -93,7 +93,7 @@ function Screen({ me, namespace, screen, rest, query }) {
     return html`<${Run} me=${me} namespace=${namespace} name=${name} id=${id} />`;
   }
   if (screen === "overview") return html`<${Overview} me=${me} namespace=${namespace} />`;
-  if (screen === "failures") return html`<${Failures} me=${me} namespace=${namespace} />`;
+  if (screen === "failures") return html`<${Failures} me=${me} namespace=${namespace} query=${query} />`;
   if (screen === "jobs" && part === "why") return html`<${Why} namespace=${namespace} name=${name} query=${query} />`;
   if (screen === "policies") return html`<${Policies} me=${me} namespace=${namespace} />`;
   if (screen === "new-calendar" && may(me, "write")) return html`<${CalendarEditor} namespace=${namespace} />`;

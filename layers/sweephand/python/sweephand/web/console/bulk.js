@@ -1,26 +1,59 @@
 // What is done with many jobs: with those that were chosen, or with all that fit a filter.
 
 import { html, useState } from "./vendor/preact.js";
-import { call, forEachOf, get, getAll, inNamespace, Problem } from "./api.js";
+import { call, forEachOf, get, getAll, inNamespace, PAGE_MAX, Problem } from "./api.js";
 import { Ask, Field } from "./parts.js";
 import { count, counted } from "./time.js";
 
-const DONE = { pause: "Pause", resume: "Resume", redrive: "Redrive", delete: "Delete" };
+/** What is done with jobs or runs, as the words of buttons. */
+export const VERB_WORDS = { pause: "Pause", resume: "Resume", redrive: "Redrive", delete: "Delete", cancel: "Cancel" };
 
-/** How many jobs fit a filter. They are counted page by page, and `onCount` is told after each. */
-export async function countMatching(namespace, filter, onCount) {
+/** Makes a call again from where it has stopped, until all is done or `calls` were made. `send` gets a cursor, and returns how many it found. */
+async function throughAll(send, onCount, calls = Infinity) {
   let total = 0;
   let cursor = "";
+  let made = 0;
   do {
-    const page = await get(inNamespace(namespace, "jobs"), { prefix: filter.prefix, label: filter.label, limit: 200, cursor });
-    total += page.items.length;
-    cursor = page.nextCursor;
+    const { count: found, nextCursor } = await send(cursor);
+    total += found;
+    cursor = nextCursor;
+    made += 1;
     onCount(total);
-  } while (cursor);
-  return total;
+  } while (cursor && made < calls);
+  return { count: total, isPartial: Boolean(cursor) };
 }
 
-/** Asks before a verb is applied to `total` jobs: to those of `names`, or to all that fit `filter`. */
+/** How many jobs fit a filter. They are counted page by page, and `onCount` is told after each. It is partial if there may be more. */
+export function countMatching(namespace, filter, onCount, calls) {
+  return throughAll(async (cursor) => {
+    const { items, nextCursor } = await get(inNamespace(namespace, "jobs"), { ...filter, limit: PAGE_MAX, cursor });
+    return { count: items.length, nextCursor };
+  }, onCount, calls);
+}
+
+/** Labels as a bulk call takes them. The list of a filter has each as `name:value`. */
+const labelsOf = (label) => Object.fromEntries(label.map((each) => each.split(/:(.*)/s).slice(0, 2)));
+
+/** The same selection as the body of a bulk call. What is empty is left out. */
+function selectionOf({ label = [], ...fields }) {
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value));
+  return label.length ? { ...given, labels: labelsOf(label) } : given;
+}
+
+/** Applies a verb to all that a selection has, call by call. Returns how many there were. */
+async function postToAll(namespace, verb, selection, onCount) {
+  const body = selectionOf(selection);
+  const send = async (cursor) => (await call("POST", inNamespace(namespace, verb), { body: { ...body, cursor: cursor || undefined } })).value;
+  return (await throughAll(send, onCount)).count;
+}
+
+/** How many runs `redrive` or `cancel` would change. Nothing is changed. */
+export const countRuns = (namespace, verb, selection, onCount) => postToAll(namespace, verb, { ...selection, dryRun: true }, onCount);
+
+/** Redrives or cancels all runs that a selection has. Returns how many. */
+export const changeRuns = postToAll;
+
+/** Asks before a verb is applied to `total` jobs: to those of `names`, or to all that fit `filter`. A redrive of the latter counts runs. */
 export function BulkAsk({ namespace, verb, names, filter, total, onClose }) {
   const [given, setGiven] = useState({ reason: "", until: "" });
   const set = (name) => (event) => setGiven({ ...given, [name]: event.target.value });
@@ -30,7 +63,8 @@ export function BulkAsk({ namespace, verb, names, filter, total, onClose }) {
     if (filter) await toMatching(namespace, verb, filter, pauseOf(given), setDone);
     else await toNamed(namespace, verb, names, pauseOf(given), setDone);
   };
-  return html`<${Ask} title=${`${DONE[verb]} ${counted(total, "job")}?`} verb=${`${DONE[verb]} ${count(total)}`} danger=${verb === "delete"}
+  const noun = filter && verb === "redrive" ? "run" : "job";
+  return html`<${Ask} title=${`${VERB_WORDS[verb]} ${counted(total, noun)}?`} verb=${`${VERB_WORDS[verb]} ${count(total)}`} danger=${verb === "delete"}
     typed=${verb === "delete" && total > 1 ? String(total) : null} deed=${deed} onClose=${onClose}>
     <p>${about(verb)}</p>
     ${names ? html`<ul class="names">${names.slice(0, 8).map((each) => html`<li key=${each}><code>${each}</code></li>`)}
@@ -64,19 +98,10 @@ function about(verb) {
 }
 
 /** Apply a verb by the calls for many, page by page, as the API selects by prefix and labels. */
-async function toMatching(namespace, verb, filter, pause, onDone) {
-  const labels = Object.fromEntries(filter.label.map((each) => each.split(/:(.*)/s).slice(0, 2)));
-  const selection = { prefix: filter.prefix || undefined, labels: filter.label.length ? labels : undefined };
-  let total = 0;
-  let cursor;
-  do {
-    const { value } = verb === "delete"
-      ? await call("DELETE", inNamespace(namespace, "jobs"), { query: { prefix: filter.prefix, label: filter.label, cursor } })
-      : await call("POST", inNamespace(namespace, verb), { body: { ...selection, cursor, ...(verb === "pause" ? pause : {}) } });
-    total += value.count;
-    cursor = value.nextCursor;
-    onDone(total);
-  } while (cursor);
+async function toMatching(namespace, verb, { prefix, label }, pause, onDone) {
+  if (verb !== "delete") return postToAll(namespace, verb, { prefix, label, ...(verb === "pause" ? pause : {}) }, onDone);
+  const send = async (cursor) => (await call("DELETE", inNamespace(namespace, "jobs"), { query: { prefix, label, cursor } })).value;
+  return (await throughAll(send, onDone)).count;
 }
 
 /** Apply a verb to each named job. Throws a Problem that names the jobs it failed for. */
@@ -91,13 +116,23 @@ async function toNamed(namespace, verb, names, pause, onDone) {
   const real = problems.filter(({ problem }) => !(verb === "delete" && problem.status === 404));
   if (real.length) {
     throw new Problem(0, `It did not work for ${counted(real.length, "job")}.`,
-      real.map(({ item, problem }) => ({ pointer: item, detail: problem.message })));
+      real.map(({ item, problem }) => ({ pointer: item, detail: problem.errors[0]?.detail ?? problem.message })));
   }
 }
 
 /** Redrive every failed run of one job. */
 async function redriveFailed(namespace, name) {
   const runs = await getAll(inNamespace(namespace, "jobs", name, "runs"), { state: "failed" });
-  const problems = await forEachOf(runs, (run) => call("POST", inNamespace(namespace, "jobs", name, "runs", run.id, "redrive")));
-  if (problems.length) throw problems[0].problem;
+  await changeEach(namespace, "redrive", runs.map((run) => ({ ...run, job: name })), () => {});
+}
+
+/** Redrives or cancels each of these runs. One that has changed meanwhile is no problem. Returns how many were changed. */
+export async function changeEach(namespace, verb, runs, onDone) {
+  const problems = await forEachOf(runs, (run) => call("POST", inNamespace(namespace, "jobs", run.job, "runs", run.id, verb)), onDone);
+  const real = problems.filter(({ problem }) => problem.status !== 409);
+  if (real.length) {
+    throw new Problem(0, `It did not work for ${counted(real.length, "run")}.`,
+      real.slice(0, 20).map(({ item, problem }) => ({ pointer: `${item.job} ${item.id}`, detail: problem.message })));
+  }
+  return runs.length - problems.length;
 }

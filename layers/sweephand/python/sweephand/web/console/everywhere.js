@@ -5,7 +5,8 @@ import { get, pathOf } from "./api.js";
 import { Spark } from "./chart.js";
 import { useLive } from "./live.js";
 import { Beat, heartbeat, StackTrouble, Tile } from "./overview.js";
-import { Empty, Loaded, Table, When } from "./parts.js";
+import { FirstJob } from "./first.js";
+import { Loaded, Table, When } from "./parts.js";
 import { linkTo } from "./route.js";
 import { count, counted, fromNow, lateness } from "./time.js";
 
@@ -17,7 +18,7 @@ const NAMESPACES_REFRESH_MS = 60_000;
 /** To count paused jobs, the stack reads up to 1,000 jobs of each namespace. So that is done seldom. */
 const JOBS_REFRESH_MS = 600_000;
 
-export function Everywhere() {
+export function Everywhere({ me }) {
   const health = useLive(heartbeat, "health");
   const known = useRef({ at: null, paused: new Map() });
   const [part, setPart] = useState(null);
@@ -28,8 +29,7 @@ export function Everywhere() {
   return html`<div class="head"><h1>All namespaces</h1>${health.value?.status === "ok" && health.value.enabled ? html`<${Beat} found=${health.value} />` : null}</div>
     <${Loaded} live=${health} what="the heartbeat" show=${(found) => html`<${StackTrouble} found=${found} />`} />
     <${Loaded} live=${{ ...live, value: live.value ?? part }} what="the namespaces" show=${(found) => (found.items.length ? html`
-      <${Totals} found=${found} /><${NamespaceTable} items=${found.items} />` : html`<${Empty} title="This stack has no jobs.">
-      <p>A namespace exists once it has a job. Name one above to begin.</p><//>`)} />`;
+      <${Totals} found=${found} /><${NamespaceTable} items=${found.items} />` : html`<${FirstJob} me=${me} />`)} />`;
 }
 
 /**

@@ -6,7 +6,7 @@ import { call, get, inNamespace, Problem } from "./api.js";
 import { Batches } from "./batches.js";
 import { readJson, writeJson } from "./exact.js";
 import { Fires } from "./fires.js";
-import { scheduleText } from "./jobs.js";
+import { scheduleText } from "./jobtable.js";
 import { useLive } from "./live.js";
 import { Ask, Empty, Facts, Field, Loaded, StateMark, When } from "./parts.js";
 import { pauseOf, UntilField } from "./bulk.js";

@@ -1,141 +1,193 @@
-// The jobs of a namespace: a filter that is in the address, a page of rows, and what is done with many at once.
+// The jobs of a namespace: those that fail first, a filter that is in the address, and what is done with many at once.
 
 import { html, useEffect, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
-import { getPage, inNamespace } from "./api.js";
-import { BulkAsk, countMatching } from "./bulk.js";
-import { writeJson } from "./exact.js";
+import { get, getPage, inNamespace, PAGE_MAX, Problem } from "./api.js";
+import { BulkAsk, countMatching, countRuns, VERB_WORDS } from "./bulk.js";
+import { FirstJob } from "./first.js";
+import { JobTable } from "./jobtable.js";
 import { useDeed, useLive } from "./live.js";
-import { Empty, Loaded, ProblemNote, StateMark, Table, When } from "./parts.js";
+import { Empty, Loaded, ProblemNote, useFields } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
 import { count, counted } from "./time.js";
 
-const ROWS = 100;
+/** A page is short: the API reads the newest runs of each of its jobs. */
+const JOB_ROWS = 50;
 
-/** What a job does next, in a few words. */
-export function scheduleText(job) {
-  if (typeof job.schedule === "string") return job.schedule;
-  if (Array.isArray(job.schedule)) return counted(job.schedule.length, "instant");
-  if (job.schedule) return writeJson(job.schedule).replace(/\s+/g, " ");
-  return job.dueTime ? `once, ${job.dueTime}` : "on demand";
+/** The failing jobs that stand before all others. To find them costs more than a page, so it is done less often. */
+const FAILING_ROWS = 10;
+const FAILING_REFRESH_MS = 60_000;
+
+/** Pages of 200 that are counted when a list is opened. Beyond them the total is a bound. */
+const COUNTED_PAGES = 5;
+
+/** What the tabs show: a title, and the part of the filter that they set. */
+const JOB_TABS = [["All", {}], ["Failing", { health: "failing" }], ...["active", "paused", "completed"].map((state) => [titled(state), { state }])];
+
+const NO_JOBS_FOUND = { items: [] };
+const NOTHING_CHOSEN = { key: "", names: new Set(), isAll: false };
+
+function titled(word) {
+  return word[0].toUpperCase() + word.slice(1);
+}
+
+function jobFilterOf(query) {
+  const [prefix, contains, state, health, sort] = ["prefix", "contains", "state", "health", "sort"].map((name) => query.get(name) || "");
+  return { prefix, contains, state, label: query.getAll("label"), health, sort: health && sort };
+}
+
+const isNarrowed = ({ prefix, contains, state, label, health }) => Boolean(prefix || contains || state || label.length || health);
+
+/** The jobs of a page with their health. Of failing ones a call is asked once, since it looks far already. */
+function pageOfJobs(namespace, filter, cursor) {
+  const path = inNamespace(namespace, "jobs");
+  if (filter.health) return get(path, { ...filter, limit: filter.sort === "name" ? PAGE_MAX : JOB_ROWS, cursor });
+  return getPage(path, { ...filter, include: "health" }, JOB_ROWS, cursor);
 }
 
 export function Jobs({ me, namespace, query }) {
-  const filter = { prefix: query.get("prefix") || "", contains: query.get("contains") || "", state: query.get("state") || "", label: query.getAll("label") };
-  const [cursors, setCursors] = useState([""]);
-  const [chosen, setChosen] = useState(new Set());
-  const [asked, setAsked] = useState(null);
+  const filter = jobFilterOf(query);
+  const cursors = query.getAll("after"); // of each page up to this one, so that the address leads to the page
+  const cursor = cursors[cursors.length - 1] || "";
   const key = JSON.stringify([namespace, filter]);
-  useEffect(() => {
-    setCursors([""]);
-    setChosen(new Set());
-  }, [key]);
-  const cursor = cursors[cursors.length - 1];
-  const live = useLive(() => getPage(inNamespace(namespace, "jobs"), filter, ROWS, cursor), JSON.stringify([key, cursor]));
+  const live = useLive(() => pageOfJobs(namespace, filter, cursor), JSON.stringify([key, cursor]));
+  const isBegin = !cursor && !filter.health;
+  const failing = useLive(async () => (isBegin ? get(inNamespace(namespace, "jobs"), { ...filter, health: "failing", limit: FAILING_ROWS }) : NO_JOBS_FOUND),
+    JSON.stringify([key, isBegin]), FAILING_REFRESH_MS);
+  const [version, setVersion] = useState(0);
+  const total = useTotal(namespace, filter, cursors.length, live.value, JSON.stringify([key, version]));
+  const [choice, setChoice] = useState(NOTHING_CHOSEN);
+  const chosen = choice.key === key ? choice : NOTHING_CHOSEN;
+  const [asked, setAsked] = useState(null);
+  const choose = (names, isAll = false) => setChoice({ key, names, isAll });
   const done = () => {
     setAsked(null);
-    setChosen(new Set());
+    setChoice(NOTHING_CHOSEN);
+    setVersion(version + 1);
     live.reload();
+    failing.reload();
   };
   const mayWrite = may(me, "write");
-  const isFiltered = filter.prefix || filter.contains || filter.state || filter.label.length > 0;
-  const page = { number: cursors.length, more: (next) => setCursors([...cursors, next]), back: () => setCursors(cursors.slice(0, -1)) };
+  const first = failing.value?.items || [];
+  const others = (found) => found.items.filter((job) => !first.some((each) => each.name === job.name));
+  const groups = (found) => (first.length ? [[failingText(failing.value), first], ["Others by name", others(found)]] : [["", found.items]]).filter(([, jobs]) => jobs.length);
+  if (isBegin && !isNarrowed(filter) && live.value && !live.value.items.length && !live.value.nextCursor) {
+    return html`<div class="head"><h1>Jobs</h1></div><${FirstJob} me=${me} namespace=${namespace} />`;
+  }
   return html`<div class="head"><h1>Jobs</h1>${mayWrite ? html`<div class="verbs"><a class="button main" href=${linkTo([namespace, "new"])}>New job</a></div>` : null}</div>
-    <${FilterForm} namespace=${namespace} filter=${filter} key=${key} />
-    <${Loaded} live=${live} what="the jobs" show=${(found) => html`
-      ${mayWrite ? html`<${Selection} namespace=${namespace} filter=${filter} chosen=${chosen} page=${found} onAsk=${setAsked}
-        onClear=${() => setChosen(new Set())} />` : null}
-      ${found.items.length ? html`<${JobTable} namespace=${namespace} items=${found.items} chosen=${mayWrite ? chosen : null} onChoose=${setChosen} />`
-        : html`<${NoJobs} namespace=${namespace} isFiltered=${isFiltered} hasMore=${found.nextCursor} mayWrite=${mayWrite} />`}
-      <${Pager} page=${page} found=${found} />`} />
+    <${FilterForm} namespace=${namespace} filter=${filter} />
+    <${JobTabs} namespace=${namespace} filter=${filter} />
+    ${failing.problem && !live.problem ? html`<${ProblemNote} problem=${failing.problem} onRetry=${failing.reload} />` : null}
+    <${Loaded} live=${live} what="the jobs" show=${(found) => (found.items.length || first.length ? html`
+      <${Selection} namespace=${namespace} filter=${filter} chosen=${chosen} shown=${[...first, ...found.items]} total=${total}
+        failing=${isBegin ? failing.value : null} mayWrite=${mayWrite} onChoose=${choose} onAsk=${setAsked} />
+      <${JobTable} namespace=${namespace} groups=${groups(found)} chosen=${mayWrite ? chosen : null} onChoose=${choose} />
+      ${first.length && failing.value.nextCursor ? html`<p><a href=${linkTo([namespace, "jobs"], { ...filter, health: "failing" })}>Show all failing jobs</a></p>` : null}
+      <${Pager} namespace=${namespace} filter=${filter} cursors=${cursors} found=${found} total=${total} />` : html`
+      <${NoJobs} namespace=${namespace} filter=${filter} hasMore=${found.nextCursor} isBegin=${!cursor} />
+      <${Pager} namespace=${namespace} filter=${filter} cursors=${cursors} found=${found} total=${total} />`)} />
     ${asked ? html`<${BulkAsk} namespace=${namespace} ...${asked} onClose=${done} />` : null}`;
 }
 
+const failingText = ({ items, nextCursor }) => `${nextCursor ? "At least " : ""}${count(items.length)} failing now, the newest failure first`;
+
+/** How many jobs fit a filter: `{ count, isPartial }`, or null as long as that is not known. */
+function useTotal(namespace, filter, pages, page, key) {
+  const [known, setKnown] = useState(null);
+  const mustCount = page !== null && !filter.health && Boolean(pages || page.nextCursor);
+  useEffect(() => {
+    let isGone = false;
+    if (mustCount) {
+      countMatching(namespace, filter, () => {}, COUNTED_PAGES).then((found) => isGone || setKnown({ key, ...found })).catch(() => {}); // the list itself says what is wrong
+    }
+    return () => {
+      isGone = true;
+    };
+  }, [key, mustCount]);
+  if (page === null) return null;
+  if (mustCount) return known?.key === key ? known : null;
+  return pages ? null : { count: page.items.length, isPartial: Boolean(page.nextCursor) };
+}
+
+const totalText = (total) => (total ? `${total.isPartial ? "at least " : ""}${counted(total.count, "job")}` : "");
+
 function FilterForm({ namespace, filter }) {
+  const form = useFields({ prefix: filter.prefix, part: filter.contains, label: filter.label.join(" "), sort: filter.sort });
   const apply = (event) => {
     event.preventDefault();
-    const given = new FormData(event.target.form || event.target);
+    const given = new FormData(form.current);
     const label = given.get("label").split(/[\s,]+/).filter(Boolean);
-    goTo(linkTo([namespace, "jobs"], { prefix: given.get("prefix").trim(), contains: given.get("part").trim(), state: given.get("state"), label }));
+    goTo(linkTo([namespace, "jobs"], { ...filter, prefix: given.get("prefix").trim(), contains: given.get("part").trim(), label, sort: given.get("sort") }));
   };
-  return html`<form class="filter" role="search" onSubmit=${apply}>
-    <label>Name begins with <input name="prefix" type="search" defaultValue=${filter.prefix} autocomplete="off" spellcheck=${false} onChange=${apply} /></label>
-    <label>and contains <input name="part" type="search" defaultValue=${filter.contains} autocomplete="off" spellcheck=${false} onChange=${apply} /></label>
-    <label>State <select name="state" onChange=${apply}>${["", "active", "paused", "completed"].map((each) => html`
-      <option value=${each} selected=${each === filter.state}>${each || "any"}</option>`)}</select></label>
-    <label>Labels <input name="label" defaultValue=${filter.label.join(" ")} placeholder="team:ops" autocomplete="off" spellcheck=${false} onChange=${apply} /></label>
+  const input = (label, name, hint) => html`<label>${label} <input name=${name} type="search" placeholder=${hint} autocomplete="off" spellcheck=${false} onChange=${apply} /></label>`;
+  return html`<form ref=${form} class="filter" role="search" onSubmit=${apply}>
+    ${input("Name begins with", "prefix")}${input("and contains", "part")}${input("Labels", "label", "team:ops")}
+    ${filter.health ? html`<label>Order <select name="sort" onChange=${apply}><option value="">newest failure first</option><option value="name">by name</option></select></label>` : null}
     <button class="unseen">Apply the filter</button>
   </form>`;
 }
 
-/** The bar over the rows: what to do with the chosen ones, or with all that fit the filter. */
-function Selection({ namespace, filter, chosen, page, onAsk, onClear }) {
+function JobTabs({ namespace, filter }) {
+  const isPresent = (part) => (part.health || "") === filter.health && (part.health || (part.state || "") === filter.state);
+  return html`<nav class="tabs" aria-label="Which jobs">${JOB_TABS.map(([title, part]) => html`<a key=${title} aria-current=${isPresent(part) ? "page" : null}
+    href=${linkTo([namespace, "jobs"], { ...filter, state: "", health: "", sort: "", ...part })}>${title}</a>`)}</nav>`;
+}
+
+/** The bar over the rows: how many there are, and what to do with the chosen ones or with all that fit the filter. */
+function Selection({ namespace, filter, chosen, shown, total, failing, mayWrite, onChoose, onAsk }) {
   const [counting, setCounting] = useState(null);
   const { problem, run } = useDeed();
-  // The bulk calls of the API select by prefix and labels.
-  const mayTakeAll = (filter.prefix || filter.label.length) && !filter.state && !filter.contains && page.nextCursor;
-  const takeAll = (verb) => run(async () => {
+  // The calls for many select by prefix and labels alone.
+  const mayTakeAll = mayWrite && (filter.prefix || filter.label.length) && !filter.state && !filter.contains && !filter.health && (!total || total.isPartial || total.count > JOB_ROWS);
+  const ask = (verb) => run(async () => {
+    if (!chosen.isAll) {
+      onAsk({ verb, names: [...chosen.names], total: chosen.names.size });
+      return;
+    }
     try {
       setCounting(0);
-      const total = await countMatching(namespace, filter, setCounting);
-      onAsk({ verb, filter, total });
+      onAsk({ verb, filter, total: await countOf(namespace, verb, filter, setCounting) });
     } finally {
       setCounting(null);
     }
   });
-  const verbs = (act) => ["pause", "resume", "redrive", "delete"].map((verb) => html`
-    <button type="button" class=${verb === "delete" ? "danger" : ""} onClick=${() => act(verb)}>${verb}</button>`);
-  if (chosen.size) {
-    return html`<div class="selection" role="group" aria-label="Chosen jobs"><span>${counted(chosen.size, "job")} chosen</span>
-      ${verbs((verb) => onAsk({ verb, names: [...chosen], total: chosen.size }))}
-      <button type="button" class="plain" onClick=${onClear}>Clear</button></div>`;
-  }
-  if (!mayTakeAll) return null;
-  return html`<div class="selection" role="group" aria-label="All jobs of this filter">
-    ${counting === null ? html`<span>All that fit this filter</span>${verbs(takeAll)}` : html`<span role="status">Counting … ${count(counting)}</span>`}
-    <${ProblemNote} problem=${problem} /></div>`;
+  const verbs = () => ["pause", "resume", "redrive", "delete"].map((verb) => html`
+    <button key=${verb} type="button" class=${verb === "delete" ? "danger" : ""} onClick=${() => ask(verb)}>${VERB_WORDS[verb]}</button>`);
+  const clear = html`<button type="button" class="plain" onClick=${() => onChoose(new Set())}>Clear</button>`;
+  const elsewhere = [...chosen.names].filter((name) => !shown.some((each) => each.name === name)).length;
+  const all = total && !total.isPartial ? `all ${count(total.count)}` : "all";
+  if (counting !== null) return html`<div class="selection"><span role="status">Counting … ${count(counting)}</span></div>`;
+  return html`<${ProblemNote} problem=${problem} />${chosen.isAll ? html`
+    <div class="selection" role="group" aria-label="All jobs of this filter"><span>${titled(all)} that fit this filter</span>${verbs()}${clear}</div>` : chosen.names.size ? html`
+    <div class="selection" role="group" aria-label="Chosen jobs"><span>${total && !total.isPartial ? `${count(chosen.names.size)} of ${counted(total.count, "job")}` : counted(chosen.names.size, "job")} chosen${elsewhere ? `, ${count(elsewhere)} on other pages` : ""}</span>${verbs()}${clear}</div>` : html`
+    <div class="selection is-idle"><span>${[titled(totalText(total) || "…"), failing && (failing.items.length ? `${failing.nextCursor ? "at least " : ""}${count(failing.items.length)} failing now` : "none failing")].filter(Boolean).join(" · ")}</span>
+      ${mayTakeAll ? html`<button type="button" onClick=${() => onChoose(new Set(), true)}>Choose ${all} that fit this filter</button>` : null}</div>`}`;
 }
 
-function JobTable({ namespace, items, chosen, onChoose }) {
-  const all = chosen && items.every((each) => chosen.has(each.name));
-  const toggle = (names, isChosen) => {
-    const next = new Set(chosen);
-    for (const each of names) {
-      if (isChosen) next.add(each);
-      else next.delete(each);
-    }
-    onChoose(next);
-  };
-  const head = ["Name", "State", "Schedule", "Next run", "Labels"];
-  const box = chosen ? [html`<input type="checkbox" aria-label="Choose all jobs of this page" checked=${all}
-    onChange=${(event) => toggle(items.map((each) => each.name), event.target.checked)} />`] : [];
-  return html`<${Table} label="Jobs" className="jobs" head=${[...box, ...head]}>${items.map((job) => html`
-    <tr key=${job.name} class=${job.state === "paused" ? "is-paused" : ""}>
-      ${chosen ? html`<td class="box"><input type="checkbox" aria-label=${`Choose ${job.name}`} checked=${chosen.has(job.name)}
-        onChange=${(event) => toggle([job.name], event.target.checked)} /></td>` : null}
-      <td class="name"><a href=${linkTo([namespace, "jobs", job.name])}>${job.name}</a>
-        ${job.description ? html`<span class="under">${job.description}</span>` : null}</td>
-      <td><${StateMark} state=${job.state} />${job.pauseReason ? html`<span class="under">${job.pauseReason}</span>` : null}</td>
-      <td><code>${scheduleText(job)}</code>${job.timezone ? html`<span class="under">${job.timezone}</span>` : null}</td>
-      <td>${job.state === "paused" ? html`<span class="soft">${job.pausedUntil ? html`paused until <${When} at=${job.pausedUntil} zone=${job.timezone} />` : "none while paused"}</span>` : html`<${When} at=${job.nextRun} zone=${job.timezone} />`}</td>
-      <td class="labels">${Object.entries(job.labels || {}).map(([name, value]) => html`<a class="label" key=${name}
-        href=${linkTo([namespace, "jobs"], { label: `${name}:${value}` })}>${name}:${value}</a>`)}</td>
-    </tr>`)}<//>`;
+/** How many jobs a verb changes, or how many of their runs it redrives. */
+async function countOf(namespace, verb, filter, onCount) {
+  if (verb !== "redrive") return (await countMatching(namespace, filter, onCount)).count;
+  const runs = await countRuns(namespace, "redrive", { prefix: filter.prefix, label: filter.label }, onCount);
+  if (!runs) throw new Problem(0, "None of these jobs has a failed run that can be redriven.");
+  return runs;
 }
 
-function NoJobs({ namespace, isFiltered, hasMore, mayWrite }) {
+function NoJobs({ namespace, filter, hasMore, isBegin }) {
   if (hasMore) return html`<${Empty} title="None so far."><p>Other pages may have jobs that fit. Go on to the next one.</p><//>`;
-  if (isFiltered) return html`<${Empty} title="No job fits this filter."><p><a href=${linkTo([namespace, "jobs"])}>Show all jobs</a></p><//>`;
-  return html`<${Empty} title=${`No jobs in ${namespace} yet.`}><p>A job says what is delivered, where and when.</p>
-    ${mayWrite ? html`<p><a href=${linkTo([namespace, "new"])}>Write the first one</a></p>` : null}<//>`;
+  return html`<${Empty} title=${filter.health && isBegin ? "No job fails now." : "No job fits this filter."}><p><a href=${linkTo([namespace, "jobs"])}>Show all jobs</a></p><//>`;
 }
 
-function Pager({ page, found }) {
-  const first = (page.number - 1) * ROWS + 1;
-  if (page.number === 1 && !found.nextCursor) return found.items.length ? html`<p class="soft">${counted(found.items.length, "job")}</p>` : null;
+function Pager({ namespace, filter, cursors, found, total }) {
+  if (!cursors.length && !found.nextCursor) return null;
+  const before = cursors.length * JOB_ROWS;
+  const to = (after) => () => {
+    goTo(linkTo([namespace, "jobs"], { ...filter, after }));
+    scrollTo(0, 0);
+  };
+  const shown = found.items.length && filter.sort !== "name" ? `${count(before + 1)} to ${count(before + found.items.length)}` : `page ${cursors.length + 1}`;
   return html`<nav class="pager" aria-label="Pages">
-    <button type="button" disabled=${page.number === 1} onClick=${page.back}>Previous</button>
-    <span class="soft">${found.items.length ? `${count(first)} to ${count(first + found.items.length - 1)}` : `page ${page.number}`}</span>
-    <button type="button" disabled=${!found.nextCursor} onClick=${() => page.more(found.nextCursor)}>Next</button>
+    <button type="button" disabled=${!cursors.length} onClick=${to(cursors.slice(0, -1))}>Previous</button>
+    <span class="soft">${shown}${total && !filter.health ? ` of ${totalText(total)}` : ""}</span>
+    <button type="button" disabled=${!found.nextCursor} onClick=${to([...cursors, found.nextCursor])}>Next</button>
   </nav>`;
 }

@@ -124,3 +124,20 @@ export function Ask({ title, verb, danger, typed, deed, onClose, children }) {
     </form>
   </dialog>`;
 }
+
+/**
+ * A form whose inputs show `values`, by their names. An input is written when its value here changes, so what somebody
+ * types elsewhere in the form stays, and so does the focus.
+ */
+export function useFields(values) {
+  const form = useRef();
+  const shown = useRef({});
+  useLayoutEffect(() => {
+    for (const [name, value] of Object.entries(values)) {
+      const input = form.current.elements.namedItem(name);
+      if (input && shown.current[name] !== value) input.value = value;
+    }
+    shown.current = values;
+  });
+  return form;
+}
