@@ -87,7 +87,7 @@ CEILINGS: Final = {
     # they are and what of them means the same, the steps of an apply, and its dry run.
     # Who owns a job takes 130.
     # Times as people write them take 75, and results as YAML, CSV or names 60. Patches, options of a job's
-    # fields, and those of all namespaces, of a zone and of a watch takes 90. Names are completed, types are
+    # fields, and those of all namespaces, of a zone and of a watch take 225. Names are completed, types are
     # named in words, and a command imports only its own module: 115.
     # Who owns a job takes 130. The end of old signing secrets takes 6.
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 34.
@@ -183,8 +183,8 @@ CEILINGS: Final = {
     # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
     # The parts of a run with faults on a local stack: 121, in three modules.
     # Charts of the console: 144, in a module. Batches that go on: 66. Four numbers: 209, in a module.
-    # The list of jobs in the console: 256, in two modules.
-    "tests": Size(lines=100_929, modules=876, inner_imports=1),
+    # Jobs and failures in the console: 435, in two modules more.
+    "tests": Size(lines=101_108, modules=877, inner_imports=1),
 }
 
 
@@ -193,8 +193,8 @@ CEILINGS: Final = {
 #: is asked of runs and jobs that fail takes 500. Charts of the console take 130, and
 #: what is late and waits 150. Batches that go on take 30,
 #: and all namespaces at once 95.
-#: is asked of runs and jobs that fail takes 500, and why the console asks for them as it does 90.
-WORDS_MAX: Final = 63_290
+#: is asked of runs and jobs that fail takes 500, and why the console asks for them as it does 230.
+WORDS_MAX: Final = 63_430
 
 
 def size_of(source: str) -> Size:

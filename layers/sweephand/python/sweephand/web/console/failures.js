@@ -1,76 +1,193 @@
-// All runs of a namespace that failed, are retried or were skipped: grouped by job or by answer, and redriven.
+// All runs of a namespace that failed, are retried, run or were skipped: in a span, by a text, in groups. A choice of
+// them, a group, or all of the span are redriven or cancelled.
 
 import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
-import { call, forEachOf, getSome, inNamespace, Problem } from "./api.js";
+import { getSome, inNamespace } from "./api.js";
+import { changeEach, VERB_WORDS } from "./bulk.js";
+import { Everywhere } from "./everywhere.js";
 import { useLive } from "./live.js";
-import { Ask, Empty, Loaded, StateMark, Table, When } from "./parts.js";
-import { linkTo } from "./route.js";
-import { answerText } from "./runs.js";
+import { Empty, Loaded, useFields, When } from "./parts.js";
+import { goTo, linkTo } from "./route.js";
+import { AskRuns, CountSpan, VERB_OF_STATE } from "./span.js";
 import { count, counted } from "./time.js";
 
-const STATES_SHOWN = ["failed", "retrying", "skipped", "running"];
-const DAYS = { "1 day": 1, "7 days": 7, "30 days": 30 };
-const DAY_IN_MS = 86_400_000;
+const MINUTE_IN_MS = 60_000;
+const DAY_IN_MS = 1440 * MINUTE_IN_MS;
 const CALLS = 5;
-const GROUPS = { job: (run) => run.job, answer: (run) => answerText(run) };
 
-export function Failures({ me, namespace }) {
-  const [state, setState] = useState("failed");
-  const [since, setSince] = useState("1 day");
-  const [group, setGroup] = useState("job");
-  const [asked, setAsked] = useState(null);
-  const live = useLive(() => runsOf(namespace, state, DAYS[since]), JSON.stringify([namespace, state, since]));
-  const close = () => {
-    setAsked(null);
-    live.reload();
-  };
-  const choice = (label, value, options, set) => html`<label>${label} <select value=${value} onChange=${(event) => set(event.target.value)}>${options.map((each) => html`
-    <option value=${each}>${each}</option>`)}</select></label>`;
-  const ask = may(me, "write") && state === "failed" ? setAsked : null;
-  return html`<div class="head"><h1>Failures</h1></div>
-    <form class="filter even" onSubmit=${(event) => event.preventDefault()}>${choice("State", state, STATES_SHOWN, setState)}
-      ${choice("Due in the last", since, Object.keys(DAYS), setSince)}${choice("Group by", group, Object.keys(GROUPS), setGroup)}</form>
-    <${Loaded} live=${live} what="the runs" show=${(found) => (found.items.length ? html`
-      <div class="head"><p>${found.isPartial ? "At least " : ""}${counted(found.items.length, "run")}</p>${ask ? html`<div class="verbs">
-        <button type="button" class="main" onClick=${() => ask(found.items)}>Redrive ${count(found.items.length)}</button></div>` : null}</div>
-      ${groupsOf(found.items, GROUPS[group]).map(([title, runs]) => html`<${Group} key=${title} namespace=${namespace} title=${title} runs=${runs} onAsk=${ask} />`)}`
-      : html`<${Empty} title=${`No run that was due in the last ${since} is ${state}.`} />`)} />
-    ${asked ? html`<${Ask} title=${`Redrive ${counted(asked.length, "run")}?`} verb=${`Redrive ${count(asked.length)}`} deed=${() => redriveAll(namespace, asked)} onClose=${close}>
-      <p>Sweephand tries each of them again at once, under the same trigger id.</p><//>` : null}`;
+/** The spans that end now: their names in addresses, in words, and their minutes. */
+const FAILURE_SPANS = { "15m": ["15 min", 15], "1h": ["1 h", 60], "6h": ["6 h", 360], "1d": ["1 day", 1440], "7d": ["7 days", 10_080], "30d": ["30 days", 43_200] };
+const DEFAULT_SPAN = "1d";
+
+/** What answers have of their own: numbers and ids. Answers that differ in nothing else are one group. */
+const OWN_PART = /[\da-f]{8}-[\da-f-]{27}|\b(?=\w*\d)[\da-z_-]{12,}|\d+/gi;
+const FAILURE_GROUPS = { job: (run) => run.job, answer: (run) => failureText(run, (words) => words.replace(OWN_PART, "…")) };
+
+/** What the consumer said, or else why the run has failed or was skipped. */
+const wordsOfRun = (run) => run.answer || run.reason || run.lastFailure?.reason || "";
+
+function failureText(run, edited = (words) => words) {
+  return [run.responseCode, edited(wordsOfRun(run)), run.count && `${count(run.count)} due times`].filter(Boolean).join(" · ") || "no answer";
 }
+
+/** What the address says: the filter of the API, the span in words, and how runs are grouped. */
+function failuresOf(query) {
+  const [since, until, reason, prefix] = ["since", "until", "reason", "prefix"].map((name) => query.get(name) || "");
+  const span = since || until ? "" : FAILURE_SPANS[query.get("span")] ? query.get("span") : DEFAULT_SPAN;
+  const state = query.get("state") in VERB_OF_STATE ? query.get("state") : "failed";
+  return { state, span, since, until, reason, prefix, label: query.getAll("label"), group: query.get("group") in FAILURE_GROUPS ? query.get("group") : "job", all: query.get("all") || "" };
+}
+
+/** The filter of the API. A span that ends now begins some minutes ago. */
+function filterOfRuns({ state, span, since, until, reason, prefix, label }) {
+  const begin = span ? new Date(Date.now() - FAILURE_SPANS[span][1] * MINUTE_IN_MS).toISOString() : since;
+  return { state, since: begin, until, reason, prefix, label };
+}
+
+const addressOf = (namespace, seen) => linkTo([namespace, "failures"], { ...seen, span: seen.span === DEFAULT_SPAN ? "" : seen.span,
+  state: seen.state === "failed" ? "" : seen.state, group: seen.group === "job" ? "" : seen.group });
+
+/** Runs that fit a filter, newest first. They are partial if there may be more. */
+const runsThatFit = (namespace, filter, calls = CALLS) => getSome(inNamespace(namespace, "runs"), filter, calls);
 
 /** The runs in a state that were due in the last days, newest first. It is partial if there may be more. */
 export function runsOf(namespace, state, days, calls = CALLS) {
-  const since = new Date(Date.now() - days * DAY_IN_MS).toISOString();
-  return getSome(inNamespace(namespace, "runs"), { state, since }, calls);
+  return runsThatFit(namespace, { state, since: new Date(Date.now() - days * DAY_IN_MS).toISOString() }, calls);
 }
 
 /** Runs by what `titleOf` says of each, the largest group first. */
 export function groupsOf(runs, titleOf) {
   const found = new Map();
-  for (const run of runs) found.set(titleOf(run), [...(found.get(titleOf(run)) || []), run]);
+  for (const run of runs) {
+    const title = titleOf(run);
+    if (!found.has(title)) found.set(title, []);
+    found.get(title).push(run);
+  }
   return [...found].sort(([, one], [, other]) => other.length - one.length);
 }
 
-const ROWS_OF_A_GROUP = 5;
-
-function Group({ namespace, title, runs, onAsk }) {
-  const [isWhole, setWhole] = useState(false);
-  return html`<section class="group"><div class="head"><h2 class="long">${title}</h2><span class="soft">${counted(runs.length, "run")}</span>
-      ${onAsk ? html`<div class="verbs"><button type="button" aria-label=${`Redrive those of ${title}`} onClick=${() => onAsk(runs)}>Redrive ${count(runs.length)}</button></div>` : null}</div>
-    <${Table} label=${`Runs of ${title}`} head=${["Job", "Due", "State", "Attempts", "Answer"]}>${(isWhole ? runs : runs.slice(0, ROWS_OF_A_GROUP)).map((run) => html`
-      <tr key=${run.job + run.id}><td class="name"><a href=${linkTo([namespace, "jobs", run.job, "runs", run.id])}>${run.job}</a></td>
-        <td><${When} at=${run.dueAt} /></td><td><${StateMark} state=${run.state} /></td><td class="number">${run.attempts}</td><td class="answer">${answerText(run)}</td></tr>`)}<//>
-    ${runs.length > ROWS_OF_A_GROUP && !isWhole ? html`<p><button type="button" onClick=${() => setWhole(true)}>Show all ${count(runs.length)}</button></p>` : null}</section>`;
+export function Failures({ me, namespace, query }) {
+  const seen = failuresOf(query);
+  const isEverywhere = Boolean(seen.all) && me.namespace === "*";
+  const key = JSON.stringify([namespace, { ...seen, group: "" }]);
+  const [told, setTold] = useState({});
+  const about = { seen, filter: () => filterOfRuns(seen), verb: may(me, "write") ? VERB_OF_STATE[seen.state] : null, onTold: (text) => setTold({ key, text }) };
+  return html`<div class="head"><h1>Failures</h1></div>
+    <${FailuresForm} namespace=${namespace} seen=${seen} mayAll=${me.namespace === "*"} />
+    ${told.key === key ? html`<p class="told" role="status">${told.text}</p>` : null}
+    ${isEverywhere ? html`<${Everywhere} key=${key} ...${about} linkOf=${(each) => addressOf(each, { ...seen, all: "" })} />`
+      : html`<${FailuresHere} key=${key} namespace=${namespace} ...${about} />`}`;
 }
 
-/** Redrive each run. One that somebody else has redriven meanwhile is no problem. */
-async function redriveAll(namespace, runs) {
-  const problems = await forEachOf(runs, (run) => call("POST", inNamespace(namespace, "jobs", run.job, "runs", run.id, "redrive")));
-  const real = problems.filter(({ problem }) => problem.status !== 409);
-  if (real.length) {
-    throw new Problem(0, `It did not work for ${counted(real.length, "run")}.`,
-      real.slice(0, 20).map(({ item, problem }) => ({ pointer: `${item.job} ${item.id}`, detail: problem.message })));
-  }
+function FailuresForm({ namespace, seen, mayAll }) {
+  const shown = { ...seen, since: localText(seen.since), until: localText(seen.until), label: seen.label.join(" ") };
+  const form = useFields(shown);
+  const apply = (event) => {
+    event.preventDefault();
+    const given = Object.fromEntries(new FormData(form.current));
+    const instant = (name) => (given[name] === shown[name] ? seen[name] : given[name] ? new Date(given[name]).toISOString() : "");
+    const times = given.span ? {} : seen.span ? { since: filterOfRuns(seen).since } : { since: instant("since"), until: instant("until") };
+    goTo(addressOf(namespace, { ...given, since: "", until: "", ...times, reason: given.reason.trim(), prefix: given.prefix.trim(),
+      label: given.label.split(/[\s,]+/).filter(Boolean) }));
+  };
+  const choice = (name, label, options) => html`<label>${label} <select name=${name} onChange=${apply}>${options.map(([each, title]) => html`
+    <option value=${each}>${title}</option>`)}</select></label>`;
+  const text = (name, label, hint) => html`<label>${label} <input name=${name} type="search" placeholder=${hint} autocomplete="off" spellcheck=${false} onChange=${apply} /></label>`;
+  const time = (name, label) => html`<label>${label} <input name=${name} type="datetime-local" onBlur=${apply} /></label>`; // it changes with each digit
+  const same = (words) => words.map((each) => [each, each]);
+  return html`<form ref=${form} class="filter even" role="search" onSubmit=${apply}>
+    ${choice("state", "State", same(Object.keys(VERB_OF_STATE)))}
+    ${choice("span", "Due in the last", [...Object.entries(FAILURE_SPANS).map(([each, [title]]) => [each, title]), ["", "other span …"]])}
+    ${seen.span ? null : [time("since", "From"), time("until", "Until")]}
+    ${text("reason", "Answer or reason has", "503")}${text("prefix", "Job begins with")}${text("label", "Labels", "team:ops")}
+    ${choice("group", "Group by", same(Object.keys(FAILURE_GROUPS)))}
+    ${mayAll ? choice("all", "Namespaces", [["", "this one"], ["1", "all"]]) : null}
+    <button class="unseen">Apply the filter</button></form>`;
+}
+
+/** An instant as an input shows it: the wall clock of the viewer's zone, to the minute. */
+function localText(instant) {
+  if (!instant) return "";
+  const at = new Date(instant);
+  return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_IN_MS).toISOString().slice(0, 16);
+}
+
+const noRunsText = ({ state, span }) => (span ? `No ${state} run was due in the last ${FAILURE_SPANS[span][0]}.` : `No ${state} run was due in this span.`);
+const nameOfRun = (run) => `${run.job} ${run.id}`;
+
+function FailuresHere({ namespace, seen, filter, verb, onTold }) {
+  const [chosen, setChosen] = useState(new Set());
+  const [asked, setAsked] = useState(null);
+  const live = useLive(() => runsThatFit(namespace, filter()), "runs");
+  const close = () => {
+    setAsked(null);
+    live.reload();
+  };
+  const ask = (runs) => setAsked({ total: runs.length, deed: async (onDone) => {
+    const changed = await changeEach(namespace, verb, runs, onDone);
+    setChosen(new Set());
+    return changed;
+  } });
+  const isNarrow = seen.reason || seen.prefix || seen.label.length;
+  return html`<${Loaded} live=${live} what="the runs" show=${(found) => {
+    const some = found.items.filter((run) => chosen.has(nameOfRun(run)));
+    if (!found.items.length) return html`<${Empty} title=${isNarrow ? "No run fits this filter." : noRunsText(seen)}>${found.isPartial ? html`<p>The newest runs of the span were looked at. Older ones may fit: choose an earlier end.</p>` : null}<//>`;
+    return html`<div class="selection ${some.length ? "" : "is-idle"}"><span>${some.length ? `${counted(some.length, "run")} chosen` : `${found.isPartial ? "At least " : ""}${counted(found.items.length, "run")}`}</span>
+        ${!verb ? null : some.length ? html`<button type="button" onClick=${() => ask(some)}>${VERB_WORDS[verb]} ${count(some.length)}</button>
+          <button type="button" class="plain" onClick=${() => setChosen(new Set())}>Clear</button>`
+          : html`<${CountSpan} namespaces=${[namespace]} verb=${verb} filter=${filter} onAsk=${setAsked} />`}</div>
+      ${found.isPartial ? html`<p class="soft">These are the newest ones. Choose a shorter or an earlier span, or search, to see others.</p>` : null}
+      <${FailureGroups} namespace=${namespace} seen=${seen} items=${found.items} chosen=${verb ? chosen : null} onChoose=${setChosen}
+        verb=${verb} onAsk=${ask} />`;
+  }} />
+    ${asked ? html`<${AskRuns} verb=${verb} ...${asked} onTold=${onTold} onClose=${close} />` : null}`;
+}
+
+const GROUPS_SHOWN = 20;
+const ROWS_OF_A_GROUP = 5;
+
+function FailureGroups({ namespace, seen, items, chosen, onChoose, verb, onAsk }) {
+  const [isWhole, setWhole] = useState(false);
+  const groups = groupsOf(items, FAILURE_GROUPS[seen.group]);
+  const toggle = (runs, isOn) => {
+    const next = new Set(chosen);
+    for (const name of runs.map(nameOfRun)) {
+      if (isOn) next.add(name);
+      else next.delete(name);
+    }
+    onChoose(next);
+  };
+  return html`${(isWhole ? groups : groups.slice(0, GROUPS_SHOWN)).map(([title, runs]) => html`<${FailureGroup} key=${title} namespace=${namespace} seen=${seen} title=${title} runs=${runs}
+      chosen=${chosen} onToggle=${toggle} verb=${verb} onAsk=${onAsk} />`)}
+    ${groups.length > GROUPS_SHOWN && !isWhole ? html`<p><button type="button" onClick=${() => setWhole(true)}>Show all ${count(groups.length)} groups</button></p>` : null}`;
+}
+
+/** The filter that shows a group alone. Answers that differ in their numbers have none. */
+function filterOfGroup({ group, ...seen }, title, runs) {
+  if (group === "job") return { ...seen, group: "answer", prefix: title };
+  const text = wordsOfRun(runs[0]);
+  return text && runs.every((run) => wordsOfRun(run) === text) ? { ...seen, group: "job", reason: text.slice(0, 512) } : null;
+}
+
+function FailureGroup({ namespace, seen, title, runs, chosen, onToggle, verb, onAsk }) {
+  const [isWhole, setWhole] = useState(false);
+  const isByJob = seen.group === "job";
+  const only = filterOfGroup(seen, title, runs);
+  const box = (label, some) => chosen && html`<input type="checkbox" aria-label=${label} checked=${some.every((run) => chosen.has(nameOfRun(run)))}
+    onChange=${(event) => onToggle(some, event.target.checked)} />`;
+  const differ = runs.some((run) => failureText(run) !== title); // else the title is the answer of each
+  const heads = [...(isByJob ? [] : ["Job"]), "Due", "Attempts", ...(differ ? ["Answer"] : [])];
+  return html`<section class="group"><div class="head"><h2 class="long">${isByJob ? html`<a href=${linkTo([namespace, "jobs", title])}>${title}</a>` : title}</h2><span class="soft">${counted(runs.length, "run")}</span>
+      ${only ? html`<a class="small" href=${addressOf(namespace, only)} aria-label=${`Show only those of ${title}`}>Only these</a>` : null}
+      ${verb ? html`<div class="verbs"><button type="button" aria-label=${`${VERB_WORDS[verb]} those of ${title}`} onClick=${() => onAsk(runs)}>${VERB_WORDS[verb]} ${count(runs.length)}</button></div>` : null}</div>
+    <div class="scroll" tabindex="0" role="group" aria-label=${`Runs of ${title}`}><table class="failed">
+      <thead><tr>${chosen ? html`<th scope="col">${box(`Choose all runs of ${title}`, runs)}</th>` : null}${heads.map((each) => html`<th key=${each} scope="col">${each}</th>`)}</tr></thead>
+      <tbody>${(isWhole ? runs : runs.slice(0, ROWS_OF_A_GROUP)).map((run) => {
+        const link = linkTo([namespace, "jobs", run.job, "runs", run.id]);
+        return html`<tr key=${nameOfRun(run)}>${chosen ? html`<td class="box">${box(`Choose ${nameOfRun(run)}`, [run])}</td>` : null}
+          ${isByJob ? null : html`<td class="name"><a href=${link}>${run.job}</a></td>`}
+          <td>${isByJob ? html`<a href=${link}><${When} at=${run.dueAt} /></a>` : html`<${When} at=${run.dueAt} />`}</td><td class="number">${run.attempts}</td>${differ ? html`<td class="answer">${failureText(run)}</td>` : null}</tr>`;
+      })}</tbody></table></div>
+    ${runs.length > ROWS_OF_A_GROUP && !isWhole ? html`<p><button type="button" onClick=${() => setWhole(true)}>Show all ${count(runs.length)}</button></p>` : null}</section>`;
 }
