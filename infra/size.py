@@ -183,8 +183,8 @@ CEILINGS: Final = {
     # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
     # The parts of a run with faults on a local stack: 121, in three modules.
     # Charts of the console: 144, in a module. Batches that go on: 66. Four numbers: 209, in a module.
-    # Jobs and failures in the console: 435, in two modules more.
-    "tests": Size(lines=101_108, modules=877, inner_imports=1),
+    # Jobs and failures in the console: 452, in two modules more.
+    "tests": Size(lines=101_125, modules=877, inner_imports=1),
 }
 
 

@@ -154,6 +154,8 @@ def test_answers_that_differ_in_numbers_alone_are_one_group_and_a_group_can_be_s
     title = "500 · no order … at …:…"
     expect(page.get_by_role("heading", name=title)).to_be_visible()
     expect(page.get_by_role("heading")).to_have_count(2)
+    for text in ("500 · no order 1 at 01:00", "500 · no order 4 at 04:00"):
+        expect(page.get_by_role("cell", name=text).first).to_be_visible()
     page.get_by_label("Group by").select_option("job")
     page.get_by_role("link", name="Show only those of mail").click()
     page.wait_for_url("**#/ns/failures?span=1h&prefix=mail&group=answer")

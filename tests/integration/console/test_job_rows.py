@@ -8,6 +8,7 @@ from playwright.sync_api import Route, expect
 from tests.integration.console.conftest import NARROW, WIDE, Console, Town, serious_barriers
 
 from sweephand.base.instants import HOUR_MS
+from sweephand.model.attempt import Answer
 
 Open = Callable[..., Console]
 
@@ -23,9 +24,7 @@ ROW: Final = {
 
 def test_jobs_that_fail_stand_first_once_and_each_mark_leads_to_its_run(open_console: Open) -> None:
     page = open_console(zone="UTC").show("ns/jobs")
-    expect(page.locator("tr.part")).to_have_text(
-        ["1 failing now, the newest failure first", "Others by name"]
-    )
+    expect(page.locator("tr.part")).to_have_text(["1 failing now", "Others by name"])
     expect(page.locator("td.name a")).to_have_text(["failing", "digest", "nightly-backup"])
     expect(page.get_by_text("3 jobs · 1 failing now")).to_be_visible()
     row = page.get_by_role("row").filter(has_text="3 failed in a row")
@@ -35,6 +34,24 @@ def test_jobs_that_fail_stand_first_once_and_each_mark_leads_to_its_run(open_con
     marks.last.click()
     expect(page.get_by_role("heading", name="Run")).to_be_visible()
     page.wait_for_url("**#/ns/jobs/failing/runs/1795273200000-0")
+
+
+def test_a_job_that_begins_to_fail_or_recovers_moves_with_the_next_refresh(
+    open_console: Open, town: Town
+) -> None:
+    town.put("steady", schedule="@every 30m", retry={"maxAttempts": 1})
+    console = open_console()
+    console.take_clock()
+    page = console.show("ns/jobs")
+    expect(page.locator("td.name a").first).to_have_text("failing")
+    town.world.consumers.answering = lambda attempt: Answer(
+        succeeded=attempt.trigger.key.name == "failing", code=500
+    )
+    town.let_pass(HOUR_MS)
+    page.clock.fast_forward(15_000)
+    expect(page.locator("td.name a")).to_have_text(["steady", "digest", "failing", "nightly-backup"])
+    expect(page.locator("tr.part").first).to_have_text("1 failing now")
+    assert sum("health=failing" in path for _, path, _ in town.server.requests) == 1
 
 
 def test_the_keyboard_stops_once_at_the_marks_and_goes_along_them_by_arrows(open_console: Open) -> None:

@@ -88,6 +88,7 @@ def test_chosen_jobs_are_paused_after_their_number_was_confirmed(open_console: O
     dialog.get_by_label("Until").fill("2026-12-24T18:00")
     dialog.get_by_role("button", name="Pause 2").click()
     expect(dialog).to_have_count(0)
+    expect(page.get_by_role("status")).to_have_text("2 jobs paused.")
     expect(page.locator(".state.is-paused")).to_have_count(3)
     assert [town.world.stored(name).pause_reason for name in ("failing", "nightly-backup")] == [
         "maintenance"
@@ -120,6 +121,7 @@ def test_the_failed_runs_of_chosen_jobs_are_redriven(open_console: Open, town: T
     page.get_by_role("button", name="Redrive").click()
     page.get_by_role("dialog").get_by_role("button", name="Redrive 1").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("status")).to_contain_text("3 runs redriven.")
     redriven = [call for call in town.server.calls() if call.endswith("/redrive")]
     assert len(redriven) == 3
 

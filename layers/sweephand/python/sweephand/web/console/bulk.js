@@ -7,6 +7,13 @@ import { count, counted } from "./time.js";
 
 /** What is done with jobs or runs, as the words of buttons. */
 export const VERB_WORDS = { pause: "Pause", resume: "Resume", redrive: "Redrive", delete: "Delete", cancel: "Cancel" };
+const VERBS_DONE = { pause: "paused", resume: "resumed", redrive: "redriven", delete: "deleted", cancel: "cancelled" };
+
+/** What is told once so many jobs or runs were changed. */
+export function doneText(verb, number, noun) {
+  const stays = verb === "redrive" ? " Each run stays failed until its next attempt begins." : "";
+  return `${counted(number, noun)} ${VERBS_DONE[verb]}.${stays}`;
+}
 
 /** Makes a call again from where it has stopped, until all is done or `calls` were made. `send` gets a cursor, and returns how many it found. */
 async function throughAll(send, onCount, calls = Infinity) {
@@ -54,14 +61,14 @@ export const countRuns = (namespace, verb, selection, onCount) => postToAll(name
 export const changeRuns = postToAll;
 
 /** Asks before a verb is applied to `total` jobs: to those of `names`, or to all that fit `filter`. A redrive of the latter counts runs. */
-export function BulkAsk({ namespace, verb, names, filter, total, onClose }) {
+export function BulkAsk({ namespace, verb, names, filter, total, onTold, onClose }) {
   const [given, setGiven] = useState({ reason: "", until: "" });
   const set = (name) => (event) => setGiven({ ...given, [name]: event.target.value });
   const [done, setDone] = useState(0);
   const deed = async () => {
     setDone(0);
-    if (filter) await toMatching(namespace, verb, filter, pauseOf(given), setDone);
-    else await toNamed(namespace, verb, names, pauseOf(given), setDone);
+    const number = filter ? await toMatching(namespace, verb, filter, pauseOf(given), setDone) : await toNamed(namespace, verb, names, pauseOf(given), setDone);
+    onTold(doneText(verb, number, verb === "redrive" ? "run" : "job"));
   };
   const noun = filter && verb === "redrive" ? "run" : "job";
   return html`<${Ask} title=${`${VERB_WORDS[verb]} ${counted(total, noun)}?`} verb=${`${VERB_WORDS[verb]} ${count(total)}`} danger=${verb === "delete"}
@@ -104,13 +111,14 @@ async function toMatching(namespace, verb, { prefix, label }, pause, onDone) {
   return (await throughAll(send, onDone)).count;
 }
 
-/** Apply a verb to each named job. Throws a Problem that names the jobs it failed for. */
+/** Apply a verb to each named job. Returns how many jobs were changed, or how many runs redriven. Throws a Problem that names the jobs it failed for. */
 async function toNamed(namespace, verb, names, pause, onDone) {
   const one = (name, method, ...rest) => call(method, inNamespace(namespace, "jobs", name, ...rest),
     method === "POST" && verb === "pause" ? { body: pause } : {});
+  let runs = 0;
   const problems = await forEachOf(names, async (name) => {
     if (verb === "delete") await one(name, "DELETE");
-    else if (verb === "redrive") await redriveFailed(namespace, name);
+    else if (verb === "redrive") runs += await redriveFailed(namespace, name);
     else await one(name, "POST", verb);
   }, onDone);
   const real = problems.filter(({ problem }) => !(verb === "delete" && problem.status === 404));
@@ -118,12 +126,13 @@ async function toNamed(namespace, verb, names, pause, onDone) {
     throw new Problem(0, `It did not work for ${counted(real.length, "job")}.`,
       real.map(({ item, problem }) => ({ pointer: item, detail: problem.errors[0]?.detail ?? problem.message })));
   }
+  return verb === "redrive" ? runs : names.length - problems.length;
 }
 
-/** Redrive every failed run of one job. */
+/** Redrive every failed run of one job. Returns how many. */
 async function redriveFailed(namespace, name) {
   const runs = await getAll(inNamespace(namespace, "jobs", name, "runs"), { state: "failed" });
-  await changeEach(namespace, "redrive", runs.map((run) => ({ ...run, job: name })), () => {});
+  return changeEach(namespace, "redrive", runs.map((run) => ({ ...run, job: name })), () => {});
 }
 
 /** Redrives or cancels each of these runs. One that has changed meanwhile is no problem. Returns how many were changed. */

@@ -133,7 +133,7 @@ function FailuresHere({ namespace, seen, filter, verb, onTold }) {
   return html`<${Loaded} live=${live} what="the runs" show=${(found) => {
     const some = found.items.filter((run) => chosen.has(nameOfRun(run)));
     if (!found.items.length) return html`<${Empty} title=${isNarrow ? "No run fits this filter." : noRunsText(seen)}>${found.isPartial ? html`<p>The newest runs of the span were looked at. Older ones may fit: choose an earlier end.</p>` : null}<//>`;
-    return html`<div class="selection ${some.length ? "" : "is-idle"}"><span>${some.length ? `${counted(some.length, "run")} chosen` : `${found.isPartial ? "At least " : ""}${counted(found.items.length, "run")}`}</span>
+    return html`<div class="selection ${some.length ? "" : "is-idle"}"><span aria-live="polite">${some.length ? `${counted(some.length, "run")} chosen` : `${found.isPartial ? "At least " : ""}${counted(found.items.length, "run")}`}</span>
         ${!verb ? null : some.length ? html`<button type="button" onClick=${() => ask(some)}>${VERB_WORDS[verb]} ${count(some.length)}</button>
           <button type="button" class="plain" onClick=${() => setChosen(new Set())}>Clear</button>`
           : html`<${CountSpan} namespaces=${[namespace]} verb=${verb} filter=${filter} onAsk=${setAsked} />`}</div>
@@ -176,9 +176,9 @@ function FailureGroup({ namespace, seen, title, runs, chosen, onToggle, verb, on
   const only = filterOfGroup(seen, title, runs);
   const box = (label, some) => chosen && html`<input type="checkbox" aria-label=${label} checked=${some.every((run) => chosen.has(nameOfRun(run)))}
     onChange=${(event) => onToggle(some, event.target.checked)} />`;
-  const differ = runs.some((run) => failureText(run) !== title); // else the title is the answer of each
+  const differ = isByJob || runs.some((run) => failureText(run) !== failureText(runs[0])); // else the title is the answer of each
   const heads = [...(isByJob ? [] : ["Job"]), "Due", "Attempts", ...(differ ? ["Answer"] : [])];
-  return html`<section class="group"><div class="head"><h2 class="long">${isByJob ? html`<a href=${linkTo([namespace, "jobs", title])}>${title}</a>` : title}</h2><span class="soft">${counted(runs.length, "run")}</span>
+  return html`<section class="group"><div class="head"><h2 class="long">${isByJob ? html`<a href=${linkTo([namespace, "jobs", title])}>${title}</a>` : differ ? title : failureText(runs[0])}</h2><span class="soft">${counted(runs.length, "run")}</span>
       ${only ? html`<a class="small" href=${addressOf(namespace, only)} aria-label=${`Show only those of ${title}`}>Only these</a>` : null}
       ${verb ? html`<div class="verbs"><button type="button" aria-label=${`${VERB_WORDS[verb]} those of ${title}`} onClick=${() => onAsk(runs)}>${VERB_WORDS[verb]} ${count(runs.length)}</button></div>` : null}</div>
     <div class="scroll" tabindex="0" role="group" aria-label=${`Runs of ${title}`}><table class="failed">

@@ -59,37 +59,50 @@ export function Jobs({ me, namespace, query }) {
   const [choice, setChoice] = useState(NOTHING_CHOSEN);
   const chosen = choice.key === key ? choice : NOTHING_CHOSEN;
   const [asked, setAsked] = useState(null);
+  const [told, setTold] = useState("");
   const choose = (names, isAll = false) => setChoice({ key, names, isAll });
-  const done = () => {
+  const close = () => {
     setAsked(null);
-    setChoice(NOTHING_CHOSEN);
     setVersion(version + 1);
     live.reload();
     failing.reload();
   };
+  const tell = (text) => {
+    setTold(text);
+    setChoice(NOTHING_CHOSEN);
+  };
   const mayWrite = may(me, "write");
-  const first = failing.value?.items || [];
+  const first = isBegin ? failingFirst(live.value?.items || [], failing.value?.items || []) : [];
   const others = (found) => found.items.filter((job) => !first.some((each) => each.name === job.name));
-  const groups = (found) => (first.length ? [[failingText(failing.value), first], ["Others by name", others(found)]] : [["", found.items]]).filter(([, jobs]) => jobs.length);
+  const groups = (found) => (first.length ? [[titled(failingText(first, failing.value)), first], ["Others by name", others(found)]] : [["", found.items]]).filter(([, jobs]) => jobs.length);
   if (isBegin && !isNarrowed(filter) && live.value && !live.value.items.length && !live.value.nextCursor) {
     return html`<div class="head"><h1>Jobs</h1></div><${FirstJob} me=${me} namespace=${namespace} />`;
   }
   return html`<div class="head"><h1>Jobs</h1>${mayWrite ? html`<div class="verbs"><a class="button main" href=${linkTo([namespace, "new"])}>New job</a></div>` : null}</div>
     <${FilterForm} namespace=${namespace} filter=${filter} />
     <${JobTabs} namespace=${namespace} filter=${filter} />
+    ${told ? html`<p class="told" role="status">${told}</p>` : null}
     ${failing.problem && !live.problem ? html`<${ProblemNote} problem=${failing.problem} onRetry=${failing.reload} />` : null}
     <${Loaded} live=${live} what="the jobs" show=${(found) => (found.items.length || first.length ? html`
       <${Selection} namespace=${namespace} filter=${filter} chosen=${chosen} shown=${[...first, ...found.items]} total=${total}
-        failing=${isBegin ? failing.value : null} mayWrite=${mayWrite} onChoose=${choose} onAsk=${setAsked} />
+        failing=${isBegin && failing.value ? failingText(first, failing.value) : ""} mayWrite=${mayWrite} onChoose=${choose} onAsk=${setAsked} />
       <${JobTable} namespace=${namespace} groups=${groups(found)} chosen=${mayWrite ? chosen : null} onChoose=${choose} />
-      ${first.length && failing.value.nextCursor ? html`<p><a href=${linkTo([namespace, "jobs"], { ...filter, health: "failing" })}>Show all failing jobs</a></p>` : null}
+      ${first.length && failing.value?.nextCursor ? html`<p><a href=${linkTo([namespace, "jobs"], { ...filter, health: "failing" })}>Show all failing jobs</a></p>` : null}
       <${Pager} namespace=${namespace} filter=${filter} cursors=${cursors} found=${found} total=${total} />` : html`
       <${NoJobs} namespace=${namespace} filter=${filter} hasMore=${found.nextCursor} isBegin=${!cursor} />
       <${Pager} namespace=${namespace} filter=${filter} cursors=${cursors} found=${found} total=${total} />`)} />
-    ${asked ? html`<${BulkAsk} namespace=${namespace} ...${asked} onClose=${done} />` : null}`;
+    ${asked ? html`<${BulkAsk} namespace=${namespace} ...${asked} onTold=${tell} onClose=${close} />` : null}`;
 }
 
-const failingText = ({ items, nextCursor }) => `${nextCursor ? "At least " : ""}${count(items.length)} failing now, the newest failure first`;
+/** Failing jobs: those of the page, which is fresher, and those that were found among all. */
+function failingFirst(page, found) {
+  const known = new Set(page.map((job) => job.name));
+  const rank = new Map(found.map((job, at) => [job.name, at]));
+  const failing = [...page.filter((job) => job.health.failing), ...found.filter((job) => !known.has(job.name))];
+  return failing.sort((one, other) => (rank.get(one.name) ?? -1) - (rank.get(other.name) ?? -1));
+}
+
+const failingText = (jobs, found) => (jobs.length ? `${found?.nextCursor ? "at least " : ""}${count(jobs.length)} failing now` : "none failing");
 
 /** How many jobs fit a filter: `{ count, isPartial }`, or null as long as that is not known. */
 function useTotal(namespace, filter, pages, page, key) {
@@ -160,7 +173,7 @@ function Selection({ namespace, filter, chosen, shown, total, failing, mayWrite,
   return html`<${ProblemNote} problem=${problem} />${chosen.isAll ? html`
     <div class="selection" role="group" aria-label="All jobs of this filter"><span>${titled(all)} that fit this filter</span>${verbs()}${clear}</div>` : chosen.names.size ? html`
     <div class="selection" role="group" aria-label="Chosen jobs"><span>${total && !total.isPartial ? `${count(chosen.names.size)} of ${counted(total.count, "job")}` : counted(chosen.names.size, "job")} chosen${elsewhere ? `, ${count(elsewhere)} on other pages` : ""}</span>${verbs()}${clear}</div>` : html`
-    <div class="selection is-idle"><span>${[titled(totalText(total) || "…"), failing && (failing.items.length ? `${failing.nextCursor ? "at least " : ""}${count(failing.items.length)} failing now` : "none failing")].filter(Boolean).join(" · ")}</span>
+    <div class="selection is-idle"><span>${[titled(totalText(total) || "…"), failing].filter(Boolean).join(" · ")}</span>
       ${mayTakeAll ? html`<button type="button" onClick=${() => onChoose(new Set(), true)}>Choose ${all} that fit this filter</button>` : null}</div>`}`;
 }
 

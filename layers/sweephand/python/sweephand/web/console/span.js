@@ -2,19 +2,13 @@
 
 import { html, useState } from "./vendor/preact.js";
 import { Problem } from "./api.js";
-import { changeRuns, countRuns, VERB_WORDS } from "./bulk.js";
+import { changeRuns, countRuns, doneText, VERB_WORDS } from "./bulk.js";
 import { useDeed } from "./live.js";
 import { Ask, ProblemNote } from "./parts.js";
 import { count, counted, inZone, viewerZone } from "./time.js";
 
 /** What an operator does to runs in each state. */
 export const VERB_OF_STATE = { failed: "redrive", retrying: "cancel", running: "cancel", skipped: null };
-
-/** What is told once runs were changed. */
-export const DONE_TO_RUNS = {
-  redrive: (number) => `${counted(number, "run")} redriven. Each stays here until its next attempt begins.`,
-  cancel: (number) => `${counted(number, "run")} cancelled.`,
-};
 
 /** The button that counts the runs of a span and then asks. The span ends at the click, so that what is counted is what is done. */
 export function CountSpan({ namespaces, verb, filter, onAsk }) {
@@ -48,7 +42,7 @@ export function CountSpan({ namespaces, verb, filter, onAsk }) {
  */
 export function AskRuns({ verb, total, deed, lines = [], counts = [], onTold, onClose }) {
   const [done, setDone] = useState(0);
-  const change = async () => onTold(DONE_TO_RUNS[verb](await deed(setDone)));
+  const change = async () => onTold(doneText(verb, await deed(setDone), "run"));
   return html`<${Ask} title=${`${VERB_WORDS[verb]} ${counted(total, "run")}?`} verb=${`${VERB_WORDS[verb]} ${count(total)}`} danger=${verb === "cancel"}
     typed=${verb === "cancel" && lines.length ? String(total) : null} deed=${change} onClose=${onClose}>
     <p>${verb === "redrive" ? "Sweephand tries each of them again at once, under the same trigger id." : "No further attempt of them begins."}</p>
@@ -59,7 +53,7 @@ export function AskRuns({ verb, total, deed, lines = [], counts = [], onTold, on
 
 function linesOf({ since, until, reason, prefix, label }) {
   const at = (instant) => inZone(instant, viewerZone());
-  return [`Due from ${at(since)} until ${at(until)}`, reason && `Answer or reason has “${reason}”`, prefix && `Job begins with “${prefix}”`,
+  return [`Due from ${at(since)} until ${at(until)} (${viewerZone()})`, reason && `Answer or reason has “${reason}”`, prefix && `Job begins with “${prefix}”`,
     label.length && `Labels ${label.join(", ")}`].filter(Boolean);
 }
 
