@@ -193,6 +193,10 @@ def test_the_total_is_a_bound_where_five_calls_do_not_count_all(open_console: Op
     console.page.route("**/jobs?limit=200*", count)
     page = console.show("ns/jobs")
     expect(page.get_by_text("1 to 50 of at least 1\u202f000 jobs")).to_be_visible()
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_text("51 to 63 of at least 1\u202f000 jobs")).to_be_visible()
+    page.get_by_role("button", name="Previous").click()
+    expect(page.get_by_text("1 to 50 of at least 1\u202f000 jobs")).to_be_visible()
     assert len(counted) == 5
 
 

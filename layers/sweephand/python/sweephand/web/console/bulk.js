@@ -38,6 +38,19 @@ export function countMatching(namespace, filter, onCount, calls) {
   }, onCount, calls);
 }
 
+/** What is chosen once `names` are chosen too, or are not any more. */
+export function chosenWith(chosen, names, isOn) {
+  const next = new Set(chosen);
+  for (const name of names) {
+    if (isOn) next.add(name);
+    else next.delete(name);
+  }
+  return next;
+}
+
+/** The labels in a text field, each as `name:value`. */
+export const labelsIn = (text) => text.split(/[\s,]+/).filter(Boolean);
+
 /** Labels as a bulk call takes them. The list of a filter has each as `name:value`. */
 const labelsOf = (label) => Object.fromEntries(label.map((each) => each.split(/:(.*)/s).slice(0, 2)));
 

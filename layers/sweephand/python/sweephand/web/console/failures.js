@@ -4,7 +4,7 @@
 import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { getSome, inNamespace } from "./api.js";
-import { changeEach, VERB_WORDS } from "./bulk.js";
+import { changeEach, chosenWith, labelsIn, VERB_WORDS } from "./bulk.js";
 import { Everywhere } from "./everywhere.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, useFields, When } from "./parts.js";
@@ -89,7 +89,7 @@ function FailuresForm({ namespace, seen, mayAll }) {
     const instant = (name) => (given[name] === shown[name] ? seen[name] : given[name] ? new Date(given[name]).toISOString() : "");
     const times = given.span ? {} : seen.span ? { since: filterOfRuns(seen).since } : { since: instant("since"), until: instant("until") };
     goTo(addressOf(namespace, { ...given, since: "", until: "", ...times, reason: given.reason.trim(), prefix: given.prefix.trim(),
-      label: given.label.split(/[\s,]+/).filter(Boolean) }));
+      label: labelsIn(given.label) }));
   };
   const choice = (name, label, options) => html`<label>${label} <select name=${name} onChange=${apply}>${options.map(([each, title]) => html`
     <option value=${each}>${title}</option>`)}</select></label>`;
@@ -150,14 +150,7 @@ const ROWS_OF_A_GROUP = 5;
 function FailureGroups({ namespace, seen, items, chosen, onChoose, verb, onAsk }) {
   const [isWhole, setWhole] = useState(false);
   const groups = groupsOf(items, FAILURE_GROUPS[seen.group]);
-  const toggle = (runs, isOn) => {
-    const next = new Set(chosen);
-    for (const name of runs.map(nameOfRun)) {
-      if (isOn) next.add(name);
-      else next.delete(name);
-    }
-    onChoose(next);
-  };
+  const toggle = (runs, isOn) => onChoose(chosenWith(chosen, runs.map(nameOfRun), isOn));
   return html`${(isWhole ? groups : groups.slice(0, GROUPS_SHOWN)).map(([title, runs]) => html`<${FailureGroup} key=${title} namespace=${namespace} seen=${seen} title=${title} runs=${runs}
       chosen=${chosen} onToggle=${toggle} verb=${verb} onAsk=${onAsk} />`)}
     ${groups.length > GROUPS_SHOWN && !isWhole ? html`<p><button type="button" onClick=${() => setWhole(true)}>Show all ${count(groups.length)} groups</button></p>` : null}`;

@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { get, getPage, inNamespace, PAGE_MAX, Problem } from "./api.js";
-import { BulkAsk, countMatching, countRuns, VERB_WORDS } from "./bulk.js";
+import { BulkAsk, countMatching, countRuns, labelsIn, VERB_WORDS } from "./bulk.js";
 import { FirstJob } from "./first.js";
 import { JobTable } from "./jobtable.js";
 import { useDeed, useLive } from "./live.js";
@@ -63,12 +63,12 @@ export function Jobs({ me, namespace, query }) {
   const choose = (names, isAll = false) => setChoice({ key, names, isAll });
   const close = () => {
     setAsked(null);
-    setVersion(version + 1);
     live.reload();
     failing.reload();
   };
   const tell = (text) => {
     setTold(text);
+    setVersion(version + 1);
     setChoice(NOTHING_CHOSEN);
   };
   const mayWrite = may(me, "write");
@@ -88,9 +88,8 @@ export function Jobs({ me, namespace, query }) {
         failing=${isBegin && failing.value ? failingText(first, failing.value) : ""} mayWrite=${mayWrite} onChoose=${choose} onAsk=${setAsked} />
       <${JobTable} namespace=${namespace} groups=${groups(found)} chosen=${mayWrite ? chosen : null} onChoose=${choose} />
       ${first.length && failing.value?.nextCursor ? html`<p><a href=${linkTo([namespace, "jobs"], { ...filter, health: "failing" })}>Show all failing jobs</a></p>` : null}
-      <${Pager} namespace=${namespace} filter=${filter} cursors=${cursors} found=${found} total=${total} />` : html`
-      <${NoJobs} namespace=${namespace} filter=${filter} hasMore=${found.nextCursor} isBegin=${!cursor} />
-      <${Pager} namespace=${namespace} filter=${filter} cursors=${cursors} found=${found} total=${total} />`)} />
+` : html`<${NoJobs} namespace=${namespace} filter=${filter} hasMore=${found.nextCursor} isBegin=${!cursor} />`)} />
+    ${live.value ? html`<${Pager} namespace=${namespace} filter=${filter} cursors=${cursors} found=${live.value} total=${total} />` : null}
     ${asked ? html`<${BulkAsk} namespace=${namespace} ...${asked} onTold=${tell} onClose=${close} />` : null}`;
 }
 
@@ -110,7 +109,7 @@ function useTotal(namespace, filter, pages, page, key) {
   const mustCount = page !== null && !filter.health && Boolean(pages || page.nextCursor);
   useEffect(() => {
     let isGone = false;
-    if (mustCount) {
+    if (mustCount && known?.key !== key) {
       countMatching(namespace, filter, () => {}, COUNTED_PAGES).then((found) => isGone || setKnown({ key, ...found })).catch(() => {}); // the list itself says what is wrong
     }
     return () => {
@@ -129,8 +128,8 @@ function FilterForm({ namespace, filter }) {
   const apply = (event) => {
     event.preventDefault();
     const given = new FormData(form.current);
-    const label = given.get("label").split(/[\s,]+/).filter(Boolean);
-    goTo(linkTo([namespace, "jobs"], { ...filter, prefix: given.get("prefix").trim(), contains: given.get("part").trim(), label, sort: given.get("sort") }));
+    goTo(linkTo([namespace, "jobs"], { ...filter, prefix: given.get("prefix").trim(), contains: given.get("part").trim(), label: labelsIn(given.get("label")),
+      sort: given.get("sort") }));
   };
   const input = (label, name, hint) => html`<label>${label} <input name=${name} type="search" placeholder=${hint} autocomplete="off" spellcheck=${false} onChange=${apply} /></label>`;
   return html`<form ref=${form} class="filter" role="search" onSubmit=${apply}>

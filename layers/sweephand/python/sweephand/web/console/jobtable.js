@@ -1,6 +1,7 @@
 // The rows of jobs: what each does next, where it delivers, and what came of its newest runs.
 
 import { html } from "./vendor/preact.js";
+import { chosenWith } from "./bulk.js";
 import { writeJson } from "./exact.js";
 import { StateMark, When } from "./parts.js";
 import { linkTo } from "./route.js";
@@ -36,14 +37,7 @@ function wholeTarget({ target = {} }) {
 export function JobTable({ namespace, groups, chosen, onChoose }) {
   const items = groups.flatMap(([, each]) => each);
   const isChosen = (job) => chosen.isAll || chosen.names.has(job.name);
-  const toggle = (jobs, isOn) => {
-    const names = new Set(chosen.isAll ? items.map((each) => each.name) : chosen.names);
-    for (const { name } of jobs) {
-      if (isOn) names.add(name);
-      else names.delete(name);
-    }
-    onChoose(names);
-  };
+  const toggle = (jobs, isOn) => onChoose(chosenWith(chosen.isAll ? items.map((each) => each.name) : chosen.names, jobs.map((each) => each.name), isOn));
   const box = (label, jobs) => chosen && html`<input type="checkbox" aria-label=${label} checked=${jobs.every(isChosen)}
     onChange=${(event) => toggle(jobs, event.target.checked)} />`;
   const head = ["Name", "Newest outcomes", "Schedule", "Next run", "Target", "Owner", "Labels"];
