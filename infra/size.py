@@ -69,7 +69,8 @@ CEILINGS: Final = {
     # The headers of answers are read here, and counts are added without pynamodb, for a tenth of a delivery's
     # CPU time: 44. Models of requests are built when they are used: 14.
     # CPU time: 44. The console is sent without its comments: 1.
-    "package": Size(lines=36_608, modules=343, inner_imports=34),
+    # CPU time: 44.
+    "package": Size(lines=36_568, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -97,7 +98,7 @@ CEILINGS: Final = {
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
     # The health of a job takes 7, and attempts 7. Many runs take 17, the overview 32.
-    "generated": Size(lines=1_103, modules=10, inner_imports=0),
+    "generated": Size(lines=1_104, modules=10, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
     # The worker uses what reads the time of a heartbeat.
@@ -185,7 +186,8 @@ CEILINGS: Final = {
     # The parts of a run with faults on a local stack: 121, in three modules.
     # Charts of the console: 144, in a module. Batches that go on: 66. Four numbers: 209, in a module.
     # Jobs and failures in the console: 452, in two modules more.
-    "tests": Size(lines=101_125, modules=877, inner_imports=1),
+    # The runs beside a run: 60.
+    "tests": Size(lines=100_735, modules=875, inner_imports=1),
 }
 
 

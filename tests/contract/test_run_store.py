@@ -392,6 +392,39 @@ def test_the_newest_runs_of_several_keys_are_those_of_their_first_pages(runs: Ru
     assert list(runs.newest([], 2)) == []
 
 
+def test_the_runs_beside_a_name_are_the_nearest_ones_of_other_names(runs: RunStore) -> None:
+    for due_at in (NOON, NOON + 1_000, NOON + 2_000):
+        runs.record(succeeded(run(due_at)))
+    by_hand = replace(succeeded(run(NOON + 1_000)), demand=Demand("manual", "token"))
+    of_former_job = succeeded(run(NOON + 1_000, uid="uid0000000000009"))
+    runs.record(by_hand)
+    runs.record(of_former_job)
+    beside = [runs.beside(KEY, name) for name in (RunName(NOON, 0), RunName(NOON + 1_000, 0))]
+    assert [[each and each.run_id for each in pair] for pair in beside] == [
+        [None, f"{NOON + 1_000}-0"],
+        [f"{NOON}-0", by_hand.run_id],
+    ]
+    before, after = runs.beside(KEY, RunName(NOON + 1_000, 0, by_hand.demand))
+    assert (before and before.run_id, after) == (f"{NOON + 1_000}-0", succeeded(run(NOON + 2_000)))
+    assert runs.beside(KEY, RunName(NOON + 9_000, 0)) == (succeeded(run(NOON + 2_000)), None)
+    assert runs.beside(JobKey("default", "never"), RunName(NOON, 0)) == (None, None)
+
+
+def test_beside_a_run_of_a_batch_are_others_of_it_unless_only_first_runs_are_asked_for(
+    runs: RunStore,
+) -> None:
+    for due_at in (NOON, NOON + 1_000):
+        for index in range(20):
+            runs.record(succeeded(run(due_at, index=index)))
+    for name, with_batches, places in (
+        (RunName(NOON, 19), True, [(NOON, 18), (NOON + 1_000, 0)]),
+        (RunName(NOON + 1_000, 5), True, [(NOON + 1_000, 4), (NOON + 1_000, 6)]),
+        (RunName(NOON + 1_000, 0), False, [(NOON, 0), None]),
+    ):
+        pair = runs.beside(KEY, name, with_batches=with_batches)
+        assert [each and (each.due_at, each.index) for each in pair] == places
+
+
 def test_a_page_of_a_state_shows_the_runs_of_that_state_among_those_that_it_read(runs: RunStore) -> None:
     for number in range(10):
         made = run(NOON + number)

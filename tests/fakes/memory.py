@@ -26,7 +26,7 @@ from sweephand.model.run import (
     record_condition,
     release_condition,
 )
-from sweephand.model.run_id import RunName, run_position
+from sweephand.model.run_id import AFTER_UIDS, RunName, run_position
 from sweephand.model.timer import Cursor, Heartbeat, Lease, WheelState
 from sweephand.model.trigger import Trigger
 from sweephand.ports.jobs import Wanted
@@ -307,6 +307,18 @@ class MemoryRuns:
 
     def newest(self, keys: Sequence[JobKey], limit: int) -> Sequence[Page[Run]]:
         return [self.page(each, None, "", limit, with_batches=False) for each in keys]
+
+    def beside(
+        self, key: JobKey, name: RunName, *, with_batches: bool = True
+    ) -> tuple[Run | None, Run | None]:
+        low = run_position(name, "")
+        with self._lock:
+            runs = [
+                each for each in self._runs.values() if each.key == key and (with_batches or each.index == 0)
+            ]
+        before = [each for each in runs if _position(each) < low]
+        after = [each for each in runs if _position(each) > low + AFTER_UIDS]
+        return max(before, key=_position, default=None), min(after, key=_position, default=None)
 
 
 def _position(run: Run) -> str:

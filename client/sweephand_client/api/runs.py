@@ -1,7 +1,7 @@
 """The calls about runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from sweephand_client.api.calls import Calls, job_path, label_query
 from sweephand_client.http.transport import Query
@@ -21,6 +21,7 @@ from sweephand_client.openapi.run_answers import (
     CallbackResponse,
     NamespaceRunResponse,
     RedriveResponse,
+    WholeRunResponse,
 )
 
 
@@ -61,9 +62,15 @@ class Runs(Calls):
         """One page of the runs of a job, newest due time first."""
         return next(self._pages(operations.LIST_RUNS, job_path(namespace, job), limit=limit))
 
-    def get(self, namespace: str, job: str, run_id: str) -> RunResponse:
-        """One run. For a trigger without a record, the API derives its run from the job."""
-        return self._transport.call(operations.GET_RUN, _run(namespace, job, run_id))
+    def get(
+        self, namespace: str, job: str, run_id: str, *, include: Literal["neighbours"] | None = None
+    ) -> WholeRunResponse:
+        """One run, with the runs before and after it if you `include` its neighbours.
+
+        For a trigger without a record, the API derives its run from the job.
+        """
+        query: Query = {"include": include}
+        return self._transport.call(operations.GET_RUN, _run(namespace, job, run_id), query=query)
 
     def redrive(self, namespace: str, job: str, run_id: str) -> RedriveResponse:
         """Try a failed run again, with all attempts of the job's retry policy. Never sent twice by itself."""

@@ -64,6 +64,7 @@ from sweephand_client.openapi.run_answers import (
     OverviewResponse,
     RedriveResponse,
     StatsResponse,
+    WholeRunResponse,
 )
 from sweephand_client.openapi.stack_answers import (
     AdminChangeResponse,
@@ -125,7 +126,7 @@ FORECAST: Final = Operation[None, ForecastResponse]("forecast", "GET", "/v1/name
 LIST_RUNS: Final = Operation[None, Page[RunResponse]](
     "listRuns", "GET", "/v1/namespaces/{namespace}/jobs/{name}/runs"
 )
-GET_RUN: Final = Operation[None, RunResponse](
+GET_RUN: Final = Operation[None, WholeRunResponse](
     "getRun", "GET", "/v1/namespaces/{namespace}/jobs/{name}/runs/{runId}"
 )
 LIST_NAMESPACE_RUNS: Final = Operation[None, Page[NamespaceRunResponse]](

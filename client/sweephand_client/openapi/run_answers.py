@@ -9,6 +9,27 @@ from typing import Literal, NotRequired, TypedDict
 from sweephand_client.openapi.job_answers import RunResponse
 
 
+class NeighbourResponse(TypedDict):
+    """A run beside another one."""
+
+    id: str
+    state: Literal["claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"]
+    dueAt: str
+
+
+class NeighboursResponse(TypedDict):
+    """The recorded runs of the same job before and after a run, in due time."""
+
+    before: NeighbourResponse | None
+    after: NeighbourResponse | None
+
+
+class WholeRunResponse(RunResponse):
+    """A run that was read alone."""
+
+    neighbours: NotRequired[NeighboursResponse]
+
+
 class NamespaceRunResponse(RunResponse):
     """A run, with the name of its job."""
 

@@ -75,6 +75,10 @@ COSTS: dict[str, tuple[Callable[[Stores], object], float]] = {
         lambda stores: stores.runs.page(job().key, None, "", HEALTH_RUNS_MAX, with_batches=False),
         1,
     ),
+    "the runs before and after a run": (
+        lambda stores: stores.runs.beside(job().key, RunName(NOON - 2, 0), with_batches=False),
+        2,
+    ),
     "a run claimed": (lambda stores: stores.runs.claim(run(attempt=2), NOON), 1),
 }
 

@@ -145,6 +145,14 @@ def test_the_health_of_jobs_is_shown_if_a_call_asks_for_it(client: Client) -> No
     assert list(client.jobs.list("ns", health="failing")) == []
 
 
+def test_the_runs_beside_a_run_are_shown_if_a_call_asks_for_them(client: Client) -> None:
+    client.jobs.put("ns", "nightly", JOB)
+    made = client.jobs.trigger("ns", "nightly")
+    assert "neighbours" not in client.runs.get("ns", "nightly", made["id"])
+    found = client.runs.get("ns", "nightly", made["id"], include="neighbours")
+    assert found["neighbours"] == {"before": None, "after": None}
+
+
 def test_an_old_signing_secret_is_ended(client: Client) -> None:
     (first,) = client.signing.secrets("ns")
     newest, old = client.signing.rotate_secrets("ns")

@@ -88,6 +88,33 @@ def test_a_run_shows_when_each_attempt_was_made_how_long_it_took_and_its_answer(
     assert all("attemptHistory" not in each for each in client.send("GET", RUNS).json["items"])
 
 
+def test_a_run_shows_the_runs_before_and_after_it_if_the_call_asks_for_them() -> None:
+    client = client_with_runs()
+    shown = [
+        {"id": f"{NOON + late}-0", "state": state, "dueAt": f"2026-11-21T12:00:{late // 1_000}.000Z"}
+        for late, state in ((10_000, "succeeded"), (20_000, "failed"), (30_000, "succeeded"))
+    ]
+    first, second, third = shown
+    for run, before, after in ((first, None, second), (second, first, third), (third, second, None)):
+        found = client.send("GET", f"{RUNS}/{run['id']}?include=neighbours").json
+        assert found["neighbours"] == {"before": before, "after": after}
+        assert found == client.send("GET", f"{RUNS}/{run['id']}").json | {"neighbours": found["neighbours"]}
+    coming = client.send("GET", f"{RUNS}/{NOON + 40_000}-0?include=neighbours").json
+    assert (coming["state"], coming["neighbours"]) == ("scheduled", {"before": third, "after": None})
+    refused = client.send("GET", f"{RUNS}/{first['id']}?include=attempts")
+    assert (refused.status, refused.pointers) == (422, ["/include"])
+
+
+def test_beside_a_run_of_a_batch_are_others_of_the_batch(client: Client) -> None:
+    client.put(job={"schedule": "@every 10s", "target": TARGET, "batch": {"count": 3}})
+    client.world.run_until(NOON + 21_000)
+    beside = client.send("GET", f"{RUNS}/{NOON + 20_000}-0?include=neighbours").json["neighbours"]
+    assert [beside[each]["id"] for each in ("before", "after")] == [
+        f"{NOON + 10_000}-2",
+        f"{NOON + 20_000}-1",
+    ]
+
+
 def test_a_job_does_not_show_a_run_of_an_earlier_job_of_its_name_as_its_last() -> None:
     client = client_with_runs()
     client.send("DELETE", "/v1/namespaces/ns/jobs/job")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sweephand.model.line import StoredLine
     from sweephand.model.page import Page
     from sweephand.model.run import Flag, Run, State
-    from sweephand.model.run_id import Demand
+    from sweephand.model.run_id import Demand, RunName
     from sweephand.model.trigger import Trigger
 
 
@@ -90,6 +90,16 @@ class RunStore(Protocol):
 
     def newest(self, keys: Sequence[JobKey], limit: int) -> Sequence[Page[Run]]:
         """Of each key, the first page of up to `limit` runs with index 0, as page() returns it."""
+        ...
+
+    def beside(
+        self, key: JobKey, name: RunName, *, with_batches: bool = True
+    ) -> tuple[Run | None, Run | None]:
+        """The nearest runs of a key that have other names: the one before that name, and the one after it.
+
+        They come before and after in due time, as page() orders them. Either is None if there is none. With
+        and without `with_batches` as in page(). There may be no run of that name.
+        """
         ...
 
 

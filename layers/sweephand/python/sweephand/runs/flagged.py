@@ -7,6 +7,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.job import JobKey
 from sweephand.model.page import Page
 from sweephand.model.run import Flag, Run, State, flag_of
+from sweephand.model.run_id import RunName
 from sweephand.model.trigger import Trigger
 from sweephand.ports.runs import FlagStore, RunStore
 
@@ -68,6 +69,12 @@ class FlaggedRuns:
     def newest(self, keys: Sequence[JobKey], limit: int) -> Sequence[Page[Run]]:
         """The first pages of several keys: RunStore.newest."""
         return self._runs.newest(keys, limit)
+
+    def beside(
+        self, key: JobKey, name: RunName, *, with_batches: bool = True
+    ) -> tuple[Run | None, Run | None]:
+        """The runs before and after a name: RunStore.beside."""
+        return self._runs.beside(key, name, with_batches=with_batches)
 
     def _flag(self, run: Run) -> None:
         self._flags.put(flag_of(run))

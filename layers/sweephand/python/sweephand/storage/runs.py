@@ -43,7 +43,7 @@ from sweephand.model.wire_parts import (
 )
 from sweephand.storage.item import Item, StoredItem, attribute_value, expiry, fields_of
 from sweephand.storage.listing import Listing, merged
-from sweephand.storage.table import ItemKey, RawItem, Table
+from sweephand.storage.table import Expression, ItemKey, RawItem, Table
 
 #: The partitions of a job's runs with an index over 0.
 BATCH_PARTITIONS: Final = 16
@@ -172,6 +172,31 @@ class DynamoRuns:
             )
         )
 
+    def beside(
+        self, key: JobKey, name: RunName, *, with_batches: bool = True
+    ) -> tuple[Run | None, Run | None]:
+        """The runs before and after a name, by two queries of one item, or with batches 34."""
+        partitions = [_partition(key, index) for index in range(BATCH_PARTITIONS + 1 if with_batches else 1)]
+        low = run_position(name, "")
+        high = low + AFTER_UIDS
+        older = [
+            partial(self._nearest, (Item.pk == each) & (Item.sk < low), backwards=True) for each in partitions
+        ]
+        newer = [
+            partial(self._nearest, (Item.pk == each) & (Item.sk > high), backwards=False)
+            for each in partitions
+        ]
+        found = list(self._table.concurrently([*older, *newer]))
+        before = [each for each in found[: len(older)] if each is not None]
+        after = [each for each in found[len(older) :] if each is not None]
+        return (
+            _run(max(before, key=_position_of)) if before else None,
+            _run(min(after, key=_position_of)) if after else None,
+        )
+
+    def _nearest(self, condition: Expression, *, backwards: bool) -> RawItem | None:
+        return next(iter(self._table.query(condition, 1, backwards=backwards).items), None)
+
     def _query(self, partition: str, before: str, limit: int) -> tuple[Sequence[tuple[str, RawItem]], bool]:
         of_partition = Item.pk == partition
         condition = of_partition & (Item.sk < str(before)) if before else of_partition
@@ -251,6 +276,11 @@ def _partition(key: JobKey, index: int) -> str:
 
 def _place(key: JobKey, name: RunName, uid: str) -> ItemKey:
     return _partition(key, name.index), run_position(name, uid)
+
+
+def _position_of(raw: RawItem) -> str:
+    position: str = raw["sk"]["S"]
+    return position
 
 
 def _key(run: Run) -> ItemKey:

@@ -7,12 +7,12 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import InvalidError, NotFoundError, Violation
-from sweephand.base.instants import Instant
+from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import PAGE_ITEMS_DEFAULT, REASON_LENGTH_MAX
 from sweephand.jobs.read import View
 from sweephand.model.job import Job
 from sweephand.model.page import Page
-from sweephand.model.run import State
+from sweephand.model.run import Run, State
 from sweephand.model.run_id import RunName, parse_run_name
 from sweephand.runs.flagged_list import ListedState, RunFilter
 from sweephand.runs.pending import Pending, manual_trigger, pending, series_at, under_policy, waiting_in_line
@@ -26,6 +26,7 @@ from sweephand.web.schemas.formats import (
     NextCursor,
     Prefix,
     QueryParameters,
+    Time,
     about,
     labels_of,
     position,
@@ -50,9 +51,42 @@ class RunsQuery(QueryParameters):
     cursor: Annotated[Cursor, position("runs")] = ""
 
 
+class RunQuery(QueryParameters):
+    """Says what to show of a run."""
+
+    include: Literal["neighbours"] | None = Field(
+        None,
+        description="`neighbours`: show the recorded runs of the job before and after this one. Two more "
+        "reads, or 34 for a run of a batch.",
+    )
+
+
 REASON_MEANING: Final = (
     "Only runs with this text in `reason`, in `answer`, or in why their last attempt failed."
 )
+
+
+class NeighbourResponse(TypedDict):
+    """A run beside another one."""
+
+    id: Annotated[str, about("The run's name within its job.")]
+    state: Annotated[State, about("The state of the run.")]
+    dueAt: Annotated[Time, about("The due time of its trigger.")]
+
+
+class NeighboursResponse(TypedDict):
+    """The recorded runs of the same job before and after a run, in due time."""
+
+    before: Annotated[NeighbourResponse | None, about("The one before. Null if there is none.")]
+    after: Annotated[NeighbourResponse | None, about("The one after. Null if there is none.")]
+
+
+class WholeRunResponse(RunResponse):
+    """A run that was read alone."""
+
+    neighbours: NotRequired[
+        Annotated[NeighboursResponse, about("The runs before and after it, if the call asks for them.")]
+    ]
 
 
 class NamespaceRunsQuery(QueryParameters):
@@ -135,23 +169,37 @@ def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
     path=RUN_PATH,
     tag="Runs",
     access="read",
-    returns={200: Returns("The run", RunResponse)},
+    query=RunQuery,
+    returns={200: Returns("The run", WholeRunResponse)},
     problems=(404,),
 )
-def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
+def get_run(services: Services, request: Request[RunQuery, None]) -> Reply:
     """Show a run.
 
-    If a trigger has no record yet, the API derives its run from the job.
+    If a trigger has no record yet, the API derives its run from the job. The runs beside a run of a batch are
+    those of the batch too. Beside other runs, only the first run of each batch is shown.
     """
     run_id = request.path["runId"]
     named = parse_run_name(run_id)
     run = services.runs.get(request.key, run_id) if named else None
+    coming = find_pending(services, request, named) if named and run is None else None
     if run is not None:
-        return Reply(200, whole_run_response(run))
-    coming = find_pending(services, request, named) if named else None
-    if coming is None or coming.run_id != run_id:
+        shown = whole_run_response(run)
+    elif coming is not None and coming.run_id == run_id:
+        shown = pending_run_response(coming)
+    else:
         raise NotFoundError(f"The job {request.key.name} has no record of a run {run_id}.")
-    return Reply(200, pending_run_response(coming))
+    if named is None or request.query.include != "neighbours":
+        return Reply(200, shown)
+    is_of_batch = named.index > 0 or (run is not None and run.batch is not None)
+    before, after = services.runs.beside(request.key, named, with_batches=is_of_batch)
+    neighbours: NeighboursResponse = {"before": _neighbour(before), "after": _neighbour(after)}
+    response: WholeRunResponse = {**shown, "neighbours": neighbours}
+    return Reply(200, response)
+
+
+def _neighbour(run: Run | None) -> NeighbourResponse | None:
+    return None if run is None else {"id": run.run_id, "state": run.state, "dueAt": rfc3339(run.due_at)}
 
 
 @partial(
@@ -233,7 +281,7 @@ def _page_of_waiting(services: Services, request: Request[RunsQuery, None]) -> P
     return Page(items, items[-1].run_id if len(waiting) > len(items) else None)
 
 
-def find_pending(services: Services, request: Request[NoQuery, None], name: RunName) -> Pending | None:
+def find_pending(services: Services, request: Request[Any, None], name: RunName) -> Pending | None:
     """The trigger whose run will have that name, and has no record yet.
 
     None if the job does not exist or will not make that trigger.
