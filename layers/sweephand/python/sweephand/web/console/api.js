@@ -41,6 +41,7 @@ export function inNamespace(namespace, ...parts) {
  * several times, and an empty one is left out. Throws Problem.
  */
 export async function call(method, path, { query, body, headers, text } = {}) {
+  const isRead = method === "GET";
   const sent = text ?? (body === undefined ? undefined : writeJson(body));
   const typed = sent === undefined ? {} : { "content-type": "application/json" };
   let response;
@@ -55,8 +56,10 @@ export async function call(method, path, { query, body, headers, text } = {}) {
     });
     received = await response.text();
   } catch {
+    if (!isRead) asking.clear();
     throw new Problem(0, "The stack did not answer. Check the network. The console tries again by itself.");
   }
+  if (!isRead) asking.clear(); // whoever asks from now on is told what this call has done
   if (response.ok) {
     return { status: response.status, value: received ? readJson(received) : null, etag: response.headers.get("etag") };
   }
@@ -65,9 +68,21 @@ export async function call(method, path, { query, body, headers, text } = {}) {
   throw problem;
 }
 
-/** The value of a GET. */
-export async function get(path, query) {
-  return (await call("GET", path, { query })).value;
+/** The GETs under way, by key and address. */
+const asking = new Map();
+
+/** The value of a GET. Parts of a screen that ask for the same at the same time share one request. */
+export function get(path, query) {
+  const asked = `${storedKey.read()} ${path}${queryText(query)}`;
+  if (!asking.has(asked)) {
+    const answer = call("GET", path, { query }).then(({ value }) => value);
+    const forget = () => {
+      if (asking.get(asked) === answer) asking.delete(asked);
+    };
+    asking.set(asked, answer);
+    answer.then(forget, forget);
+  }
+  return asking.get(asked);
 }
 
 /** All items of a list, page by page, until `most` of them were read. */

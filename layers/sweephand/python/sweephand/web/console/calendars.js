@@ -4,7 +4,7 @@ import { html, useEffect, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { call, get, getSome, inNamespace } from "./api.js";
 import { readJson, writeJson } from "./exact.js";
-import { useDeed, useLive } from "./live.js";
+import { useDeed, useLive, useSettled } from "./live.js";
 import { Ask, Empty, Facts, Field, Loaded, ProblemNote, Table, When } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
 import { counted, dateText } from "./time.js";
@@ -16,7 +16,6 @@ const NEW_CALENDAR = { holidays: [{ country: "FR" }] };
 const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 const WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const DAY_MS = 86_400_000;
-const SETTLED_AFTER_MS = 350;
 
 const isoDay = (ms) => new Date(ms).toISOString().slice(0, 10);
 
@@ -145,13 +144,9 @@ function CalendarForm({ namespace, name, text: begun, etag }) {
 
 /** Days that would change, or the next ones of a new calendar. */
 function CalendarPreview({ namespace, name, text }) {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), SETTLED_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const settled = useSettled(text);
   // The name of a calendar that is not written yet changes nothing of its days.
   const path = `${inNamespace(namespace, "calendars", name || "new")}/preview`;
-  const live = useLive(async () => (await call("POST", path, { text: settled })).value, settled);
+  const live = useLive(async () => (await call("POST", path, { text: settled })).value, settled, null);
   return html`<${Loaded} live=${live} what="the days" show=${(found) => html`<${NamedDays} days=${name ? found.changes : found.nextDays} />`} />`;
 }

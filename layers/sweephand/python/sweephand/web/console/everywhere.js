@@ -163,3 +163,15 @@ export function Everywhere({ seen, filter, verb, linkOf, onTold }) {
         ${isNarrow ? html`<p class="soft">The table counts all runs since the beginning of the span. The search and the end of the span hold for what is done.</p>` : null}`
         : html`<${Empty} title=${`No namespace has a ${state} run in this span.`} />`}`} />
     ${asked ? html`<${AskRuns} verb=${verb} ...${asked} onTold=${onTold} onClose=${close} />` : null}`;
+// All namespaces that a key sees.
+
+import { html } from "./vendor/preact.js";
+import { getAll, pathOf } from "./api.js";
+import { Empty, Loaded, Table } from "./parts.js";
+
+export function Everywhere() {
+  const live = useLive(() => getAll(pathOf("namespaces")), "namespaces");
+  return html`<div class="head"><h1>All namespaces</h1></div><${Loaded} live=${live} what="the namespaces" show=${(found) => (found.length ? html`
+    <${Table} label="Namespaces" head=${["Namespace"]}>${found.map(({ namespace }) => html`<tr key=${namespace}>
+      <td class="name"><a href=${linkTo([namespace, "overview"])}>${namespace}</a></td></tr>`)}<//>`
+    : html`<${Empty} title="This stack has no jobs."><p>A namespace exists once it has a job. Name one above to begin.</p><//>`)} />`;

@@ -4,10 +4,68 @@ import { useCallback, useEffect, useRef, useState } from "./vendor/preact.js";
 
 const REFRESH_MS = 15_000;
 
+/** The loads that the present screen shows and keeps fresh: when each was last answered, and what failed since. */
+const shownLoads = new Set();
+const tellers = new Set();
+const tellAll = () => tellers.forEach((tell) => tell());
+
+/** When the oldest of what the screen shows was loaded. Null while nothing was. */
+export function loadedAt() {
+  const found = [...shownLoads].map((each) => each.at).filter(Boolean);
+  return found.length ? Math.min(...found) : null;
+}
+
+/** How fresh the screen is, and what loads all of it again. `at` is null for a screen that shows nothing of the API. */
+export function useFreshness() {
+  const [, setTurn] = useState(0);
+  useEffect(() => {
+    const tell = () => setTurn((turn) => turn + 1);
+    tellers.add(tell);
+    tell(); // the screen may have been answered meanwhile
+    return () => tellers.delete(tell);
+  }, []);
+  const reload = () => shownLoads.forEach((each) => each.reload());
+  return { at: loadedAt(), hasProblem: [...shownLoads].some((each) => each.hasProblem), reload };
+}
+
+const TICK_MS = 1_000;
+const ticking = new Set();
+let ticker = null;
+
+/** A text that depends on the time, such as `in 5 s`. Each second what has changed is shown anew. */
+export function useTicking(textOf) {
+  const [, setText] = useState(textOf);
+  const latest = useRef(textOf);
+  latest.current = textOf;
+  useEffect(() => {
+    const tick = () => setText(latest.current());
+    ticking.add(tick);
+    ticker ??= setInterval(() => ticking.forEach((each) => each()), TICK_MS);
+    return () => {
+      ticking.delete(tick);
+      if (ticking.size) return;
+      clearInterval(ticker);
+      ticker = null;
+    };
+  }, []);
+  return textOf();
+}
+
+/** A value that a person types, once it has rested for a moment. */
+export function useSettled(value, restMs = 350) {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), restMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
 /**
  * What `load` returns. It is loaded again every 15 s, or every `refreshMs`, while the tab is visible. It is also
  * loaded again when the tab is seen again, by `reload`, and when `key` changes. While it is being loaded, neither the time nor the tab begins another load:
  * a slow stack would get more calls than it can answer. If loading fails the last value stays, beside the problem.
+ * With `refreshMs` null it is loaded only once, and by `reload`.
  */
 export function useLive(load, key, refreshMs = REFRESH_MS) {
   const [state, setState] = useState({ key: null, value: null, problem: null });
@@ -15,6 +73,7 @@ export function useLive(load, key, refreshMs = REFRESH_MS) {
   const underWay = useRef(0);
   const latest = useRef(load);
   latest.current = load;
+  const shown = useRef({ at: null, hasProblem: false });
   const reload = useCallback(async () => {
     const mine = ++turn.current;
     underWay.current = mine;
@@ -26,6 +85,9 @@ export function useLive(load, key, refreshMs = REFRESH_MS) {
     }
     if (mine === underWay.current) underWay.current = 0;
     if (mine === turn.current) {
+      shown.current.hasProblem = Boolean(found.problem);
+      if (!found.problem) shown.current.at = Date.now();
+      tellAll();
       setState((old) => (found.problem && old.key === key ? { ...old, problem: found.problem } : { value: null, ...found }));
     }
   }, [key]);
@@ -39,9 +101,15 @@ export function useLive(load, key, refreshMs = REFRESH_MS) {
     const seen = () => {
       if (!document.hidden && !underWay.current) reload();
     };
-    const timer = setInterval(seen, refreshMs);
-    document.addEventListener("visibilitychange", seen);
+    shown.current.at = null; // what was shown until now was of another key
+    shown.current.reload = reload;
+    if (refreshMs !== null) shownLoads.add(shown.current);
+    tellAll();
+    const timer = refreshMs === null ? null : setInterval(seen, refreshMs);
+    if (timer !== null) document.addEventListener("visibilitychange", seen);
     return () => {
+      shownLoads.delete(shown.current);
+      tellAll();
       clearInterval(timer);
       document.removeEventListener("visibilitychange", seen);
     };

@@ -1,18 +1,29 @@
 // The pieces that several screens are made of.
 
 import { html, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
-import { count, fromNow, inZone, viewerZone } from "./time.js";
-import { useDeed } from "./live.js";
+import { count, fromDue, fromNow, inZone, viewerZone } from "./time.js";
+import { unplaced } from "./form.js";
+import { loadedAt, useDeed, useTicking } from "./live.js";
 
 /** A state in words, with its colour as a second sign. */
 export function StateMark({ state, title }) {
   return html`<span class=${`state is-${state}`} title=${title}>${state}</span>`;
 }
 
-/** An instant in the viewer's zone, and how far from now. Null shows a dash. */
-export function When({ at, zone = viewerZone() }) {
+/**
+ * An instant in the viewer's zone, and how far from now. Null shows a dash. `isDue` says that something happens at
+ * that instant, so a past one is late.
+ */
+export function When({ at, zone = viewerZone(), isDue = false }) {
   if (!at) return html`<span class="soft">–</span>`;
-  return html`<time datetime=${at} title=${`${at} (UTC)`}>${inZone(at, zone)} <span class="soft">${fromNow(at)}</span></time>`;
+  return html`<time datetime=${at} title=${`${at} (UTC)`}>${inZone(at, zone)} <span class="soft"><${Away} at=${at} isDue=${isDue} /></span></time>`;
+}
+
+/** How far an instant is from now, kept true. What was to come when it was first shown does not turn into the past. */
+export function Away({ at, isDue = false }) {
+  const first = useRef({});
+  if (first.current.at !== at) first.current = { at, wasAhead: Date.parse(at) > Date.now() };
+  return useTicking(() => (isDue || first.current.wasAhead ? fromDue(at, loadedAt()) : fromNow(at)));
 }
 
 /** Why something could not be loaded or done, with the fields that were refused. */
@@ -52,11 +63,25 @@ export function Facts({ rows }) {
     <div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** A table that scrolls sideways by itself on a narrow screen. */
+/** A table. On a narrow screen its rows are cards, or it scrolls sideways by itself. */
 export function Table({ label, head, children, className }) {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label=${label}><table class=${className}>
+  const table = useRef();
+  useLayoutEffect(() => nameCells(table.current));
+  return html`<div class="scroll" tabindex="0" role="group" aria-label=${label}><table ref=${table} class=${className}>
     <thead><tr>${head.map((each) => html`<th scope="col">${each}</th>`)}</tr></thead>
     <tbody>${children}</tbody></table></div>`;
+}
+
+/** Tell each cell the title of its column. On a narrow screen a row is a card, and each cell shows that title. */
+function nameCells(table) {
+  const titles = [...table.tHead.rows[0].cells].map((each) => each.textContent.trim());
+  for (const row of table.tBodies[0].rows) {
+    let column = 0;
+    for (const cell of row.cells) {
+      if (cell.dataset.title !== titles[column]) cell.dataset.title = titles[column];
+      column += cell.colSpan;
+    }
+  }
 }
 
 /** A part of a whole, in words and as a bar. */
@@ -96,9 +121,10 @@ export function Command({ text, label }) {
 
 /**
  * A dialog that asks before something is done. It ends by Escape, by Cancel, or when `deed` is done; a problem
- * stays in it. With `typed`, that text has to be typed first.
+ * stays in it. With `typed`, that text has to be typed first. If `children` is a function it gets the problem, and
+ * shows at its inputs what was refused of `fields`.
  */
-export function Ask({ title, verb, danger, typed, deed, onClose, children }) {
+export function Ask({ title, verb, danger, typed, deed, onClose, fields = [], children }) {
   const dialog = useRef();
   const [text, setText] = useState("");
   const { isBusy, problem, run } = useDeed();
@@ -112,11 +138,11 @@ export function Ask({ title, verb, danger, typed, deed, onClose, children }) {
   return html`<dialog ref=${dialog} onClose=${onClose} aria-labelledby="ask-title">
     <form onSubmit=${submit}>
       <h2 id="ask-title">${title}</h2>
-      ${children}
+      ${typeof children === "function" ? children(problem) : children}
       ${typed ? html`<${Field} id="ask-typed" label=${["Type ", html`<code>${typed}</code>`, " to confirm"]}>
         <input id="ask-typed" autocomplete="off" spellcheck=${false} value=${text} onInput=${(event) => setText(event.target.value)} />
       <//>` : null}
-      <${ProblemNote} problem=${problem} />
+      <${ProblemNote} problem=${unplaced(problem, fields)} />
       <div class="buttons">
         <button type="button" onClick=${() => dialog.current.close()}>Cancel</button>
         <button class=${danger ? "danger" : "main"} disabled=${isBusy || (typed && text !== typed)}>${isBusy ? "Working …" : verb}</button>

@@ -56,6 +56,19 @@ export function fromNow(instant, now = Date.now()) {
   return away > 0 ? `in ${roughly(size)}` : `${roughly(size)} ago`;
 }
 
+/** An answer that is younger than a due time by less tells nothing: the stack was delivering. */
+const DUE_FOR_MS = 2 * SECOND;
+
+/**
+ * How far a due time is from now. What is past is due while nothing newer is known, and late if an answer of
+ * `readAt` says that it still has to come.
+ */
+export function fromDue(instant, readAt, now = Date.now()) {
+  const due = Date.parse(instant);
+  if (due > now) return fromNow(instant, now);
+  return (readAt ?? 0) - due < DUE_FOR_MS ? "due now" : `late by ${roughly(now - due)}`;
+}
+
 /** A time span in its largest unit. */
 export function roughly(ms) {
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`;
@@ -69,6 +82,12 @@ export function lateness(ms) {
   if (ms === null || ms === undefined) return "–";
   if (ms < SECOND) return `${ms} ms`;
   return ms < MINUTE ? `${(ms / SECOND).toFixed(1)} s` : roughly(ms);
+}
+
+/** An instant as an input for local times takes it, in the viewer's zone. */
+export function localInput(instant) {
+  const at = new Date(instant);
+  return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE).toISOString().slice(0, 19);
 }
 
 /** A count with thin spaces between its thousands. */
