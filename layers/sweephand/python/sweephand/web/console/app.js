@@ -14,6 +14,7 @@ import { Keys } from "./keys.js";
 import { Overview } from "./overview.js";
 import { Loading } from "./parts.js";
 import { Policies } from "./policies.js";
+import { Policy } from "./policy.js";
 import { goTo, linkTo, useRoute } from "./route.js";
 import { Run } from "./run.js";
 import { Settings } from "./settings.js";
@@ -78,6 +79,7 @@ function Screen({ me, namespace, screen, rest, query }) {
   if (screen === "overview") return html`<${Overview} me=${me} namespace=${namespace} />`;
   if (screen === "failures") return html`<${Failures} me=${me} namespace=${namespace} query=${query} />`;
   if (screen === "jobs" && part === "why") return html`<${Why} namespace=${namespace} name=${name} query=${query} />`;
+  if (screen === "policies" && name) return html`<${Policy} me=${me} namespace=${namespace} name=${name} />`;
   if (screen === "policies") return html`<${Policies} me=${me} namespace=${namespace} />`;
   if (screen === "new-calendar" && may(me, "write")) return html`<${CalendarEditor} namespace=${namespace} />`;
   if (screen === "calendars" && part === "edit" && may(me, "write")) return html`<${CalendarEditor} namespace=${namespace} name=${name} />`;
