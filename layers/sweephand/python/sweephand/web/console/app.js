@@ -20,6 +20,8 @@ import { Run } from "./run.js";
 import { Settings } from "./settings.js";
 import { SignIn } from "./signin.js";
 import { Why } from "./why.js";
+import { WindowEditor } from "./windowform.js";
+import { Windows } from "./windows.js";
 
 function App() {
   const [me, setMe] = useState(null);
@@ -85,6 +87,9 @@ function Screen({ me, namespace, screen, rest, query }) {
   if (screen === "calendars" && part === "edit" && may(me, "write")) return html`<${CalendarEditor} namespace=${namespace} name=${name} />`;
   if (screen === "calendars" && name) return html`<${Calendar} me=${me} namespace=${namespace} name=${name} query=${query} />`;
   if (screen === "calendars") return html`<${Calendars} me=${me} namespace=${namespace} />`;
+  if (screen === "new-window" && may(me, "write")) return html`<${WindowEditor} namespace=${namespace} />`;
+  if (screen === "windows" && part === "edit" && may(me, "write")) return html`<${WindowEditor} namespace=${namespace} name=${name} />`;
+  if (screen === "windows") return html`<${Windows} me=${me} namespace=${namespace} query=${query} />`;
   if (screen === "keys" && may(me, "admin")) return html`<${Keys} me=${me} namespace=${namespace} />`;
   if (screen === "settings" && may(me, "admin")) return html`<${Settings} namespace=${namespace} />`;
   if (screen === "new" && may(me, "write")) return html`<${Editor} namespace=${namespace} />`;

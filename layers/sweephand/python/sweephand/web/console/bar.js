@@ -14,6 +14,7 @@ export const OFFERED = [
   ["failures", "Failures", "read"],
   ["policies", "Policies", "read"],
   ["calendars", "Calendars", "read"],
+  ["windows", "Windows", "read"],
   ["keys", "Keys", "admin"],
   ["settings", "Settings", "admin"],
 ];

@@ -20,7 +20,7 @@ export function Jump({ me, namespace, offered, onClose }) {
   const namespaces = useNamespaces(me.namespace === "*");
   const screens = [
     ...offered.map(([each, title]) => ({ group: "Screens", title, link: linkTo([namespace, each]) })),
-    ...(namespace && may(me, "write") ? [["new", "New job"], ["new-calendar", "New calendar"]] : [])
+    ...(namespace && may(me, "write") ? [["new", "New job"], ["new-calendar", "New calendar"], ["new-window", "New window"]] : [])
       .map(([each, title]) => ({ group: "Screens", title, link: linkTo([namespace, each]) })),
     ...(me.namespace === "*" ? [{ group: "Screens", title: "All namespaces", link: linkTo([]) }] : []),
   ];
