@@ -17,6 +17,7 @@ import { Policies } from "./policies.js";
 import { Policy } from "./policy.js";
 import { goTo, linkTo, useRoute } from "./route.js";
 import { Run } from "./run.js";
+import { Secrets } from "./secrets.js";
 import { Settings } from "./settings.js";
 import { SignIn } from "./signin.js";
 import { Why } from "./why.js";
@@ -90,6 +91,7 @@ function Screen({ me, namespace, screen, rest, query }) {
   if (screen === "new-window" && may(me, "write")) return html`<${WindowEditor} namespace=${namespace} />`;
   if (screen === "windows" && part === "edit" && may(me, "write")) return html`<${WindowEditor} namespace=${namespace} name=${name} />`;
   if (screen === "windows") return html`<${Windows} me=${me} namespace=${namespace} query=${query} />`;
+  if (screen === "secrets" && may(me, "admin")) return html`<${Secrets} namespace=${namespace} />`;
   if (screen === "keys" && may(me, "admin")) return html`<${Keys} me=${me} namespace=${namespace} />`;
   if (screen === "settings" && may(me, "admin")) return html`<${Settings} namespace=${namespace} />`;
   if (screen === "new" && may(me, "write")) return html`<${Editor} namespace=${namespace} />`;

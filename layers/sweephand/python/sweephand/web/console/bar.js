@@ -15,6 +15,7 @@ export const OFFERED = [
   ["policies", "Policies", "read"],
   ["calendars", "Calendars", "read"],
   ["windows", "Windows", "read"],
+  ["secrets", "Secrets", "admin"],
   ["keys", "Keys", "admin"],
   ["settings", "Settings", "admin"],
 ];
