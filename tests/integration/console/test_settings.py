@@ -1,31 +1,84 @@
-"""Signing in, API keys, and the settings of a namespace, as an admin sees them in the console."""
+"""Signing in, and the settings of a namespace, as an admin sees them in the console."""
 
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
-from tests.contract.builders import admin_change
 from tests.integration.console.conftest import Console, Town
 
 from sweephand import __version__
-from sweephand.model.api_key import Key
 
 Open = Callable[..., Console]
 
 
-def test_an_admin_writes_the_limits_of_a_namespace(open_console: Open, town: Town) -> None:
+def test_each_setting_has_its_input_and_what_is_refused_stands_at_it(open_console: Open, town: Town) -> None:
     page = open_console().show("ns/settings")
     expect(page.get_by_text("never")).to_be_visible()
-    page.get_by_label("The settings (JSON)").fill('{"limits": {"jobs": -1}}')
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("/limits/jobs")
-    page.get_by_label("The settings (JSON)").fill('{"limits": {"jobs": 12345678901234567890}}')
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("/limits/jobs")
-    page.get_by_label("The settings (JSON)").fill('{"limits": {"jobs": 100}}')
+
+    def refused(label: str, text: str) -> None:
+        page.get_by_role("button", name="Save").click()
+        wrong = page.locator(".field").filter(has=page.get_by_label(label, exact=True)).get_by_role("alert")
+        expect(wrong).to_contain_text(text)
+        expect(page.get_by_role("alert")).to_have_count(1)
+
+    page.get_by_label("Jobs", exact=True).fill("-1")
+    refused("Jobs", "from 1")
+    page.get_by_label("Jobs", exact=True).fill("12345678901234567890")
+    refused("Jobs", "from 1")
+    page.get_by_label("Jobs", exact=True).fill("many")
+    refused("Jobs", "whole number")
+    page.get_by_label("Jobs", exact=True).fill("100")
+    page.get_by_label("Last attempt within").fill("soon")
+    refused("Last attempt within", "duration")
+    page.get_by_label("Last attempt within").fill("1h")
+    page.get_by_label("Networks").fill("10.0.0.0/99")
+    refused("Networks", "0: ")
+    page.get_by_label("Networks").fill("203.0.113.0/24")
+    page.get_by_label("Hosts").fill("example.com\n*.example.com")
+    page.get_by_label("Type").select_option("http")
+    page.get_by_label("URL").fill("ftp://example.com")
+    refused("URL", "http")
+    page.get_by_label("URL").fill("https://example.com/actors")
+    page.get_by_label("Its other fields (JSON)").fill('{"headers": {"x-team": 5}}')
+    refused("Its other fields (JSON)", "headers/x-team")
+    page.get_by_label("Its other fields (JSON)").fill('{"headers": {"x-team": "ops"}}')
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("with the key")).to_be_visible()
-    assert town.api.send("GET", "/v1/namespaces/ns").json["limits"] == {"jobs": 100}
+    stored = town.api.send("GET", "/v1/namespaces/ns").json
+    assert stored["limits"] == {"jobs": 100}
+    assert stored["defaultRetry"] == {"maxAge": "1h"}
+    assert stored["allowedTargets"] == {
+        "hosts": ["example.com", "*.example.com"],
+        "networks": ["203.0.113.0/24"],
+    }
+    target = {"type": "http", "url": "https://example.com/actors", "headers": {"x-team": "ops"}}
+    assert stored["defaultTarget"] == target
+
+
+def test_settings_that_are_saved_unchanged_stay_as_they_are(open_console: Open, town: Town) -> None:
+    settings = {
+        "limits": {"triggersPerMinute": 600, "payload": 65_536},
+        "defaultTarget": {"type": "sqs", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/q"},
+        "defaultRetry": {"maxAttempts": 5, "multiplier": 1.5, "initialDelay": "10s", "maxDelay": "1h"},
+        "allowedTargets": {"networks": ["203.0.113.0/24"]},
+    }
+    assert town.api.send("PUT", "/v1/namespaces/ns", settings).status == 200
+    before = town.api.send("GET", "/v1/namespaces/ns").json
+    page = open_console().show("ns/settings")
+    with page.expect_response(lambda answer: answer.request.method == "PUT") as saved:
+        page.get_by_role("button", name="Save").click()
+    assert saved.value.status == 200
+    after = town.api.send("GET", "/v1/namespaces/ns").json
+    assert {name: after.get(name) for name in settings} == {name: before[name] for name in settings}
+
+
+def test_a_limit_that_is_emptied_is_removed(open_console: Open, town: Town) -> None:
+    town.api.send("PUT", "/v1/namespaces/ns", {"limits": {"jobs": 7, "payload": 9}})
+    page = open_console().show("ns/settings")
+    page.get_by_label("Jobs", exact=True).fill("")
+    with page.expect_response(lambda answer: answer.request.method == "PUT"):
+        page.get_by_role("button", name="Save").click()
+    assert town.api.send("GET", "/v1/namespaces/ns").json["limits"] == {"payload": 9}
 
 
 def test_settings_that_somebody_else_has_written_meanwhile_are_not_overwritten(
@@ -36,69 +89,21 @@ def test_settings_that_somebody_else_has_written_meanwhile_are_not_overwritten(
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_be_visible()
     assert town.api.send("GET", "/v1/namespaces/ns").json["limits"] == {"jobs": 7}
+    page.get_by_role("button", name="Load what is stored now").click()
+    expect(page.get_by_label("Jobs", exact=True)).to_have_value("7")
 
 
-def test_what_is_no_json_cannot_be_saved(open_console: Open) -> None:
+def test_a_target_that_is_no_json_cannot_be_saved(open_console: Open) -> None:
     page = open_console().show("ns/settings")
-    page.get_by_label("The settings (JSON)").fill("{")
+    page.get_by_label("Type").select_option("other")
+    page.get_by_label("The target (JSON)").fill("{")
     expect(page.get_by_role("alert")).to_contain_text("This is no JSON")
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
-
-
-def test_a_key_of_every_namespace_lists_them(open_console: Open, town: Town) -> None:
-    town.api.send(
-        "PUT", "/v1/namespaces/other/jobs/job", {"target": {"type": "http", "url": "https://a.example"}}
-    )
-    page = open_console().show("ns/settings")
-    page.get_by_role("link", name="other").click()
-    page.wait_for_url("**#/other/overview")
 
 
 def test_only_an_admin_is_offered_the_settings(open_console: Open) -> None:
     page = open_console(key="sh_writer").show("ns/settings")
     expect(page.get_by_role("heading", name="No such screen")).to_be_visible()
-
-
-def test_a_new_key_is_shown_once_and_then_listed_without_its_secret(open_console: Open, town: Town) -> None:
-    page = open_console().show("ns/keys")
-    page.get_by_role("button", name="New key").click()
-    page.get_by_label("Role").select_option("write")
-    page.get_by_label("Expires after").fill("ninety days")
-    page.get_by_role("dialog").get_by_role("button", name="Make").click()
-    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("/expiresIn")
-    page.get_by_label("Expires after").fill("90d")
-    page.get_by_label("Description").fill("for the pipeline")
-    page.get_by_role("dialog").get_by_role("button", name="Make").click()
-    shown = page.get_by_role("region", name="The new key").inner_text()
-    row = page.get_by_role("row").filter(has_text="for the pipeline")
-    expect(row).to_contain_text("write")
-    page.get_by_role("button", name="I have kept it").click()
-    expect(page.get_by_role("region", name="The new key")).to_have_count(0)
-    key_id = shown.split("_")[1]
-    stored = town.api.keys.get(key_id)
-    assert stored is not None
-    assert (stored.namespace, stored.role) == ("ns", "write")
-    assert shown not in page.content()
-
-
-def test_a_key_is_rotated_and_revoked(open_console: Open, town: Town) -> None:
-    town.api.keys.put(Key("k1", "0" * 64, "ns", "read", 0), admin_change())
-    page = open_console().show("ns/keys")
-    page.get_by_role("button", name="Rotate k1").click()
-    page.get_by_role("dialog").get_by_role("button", name="Rotate").click()
-    expect(page.get_by_role("region", name="The new key")).to_be_visible()
-    expect(page.get_by_text("replaced by")).to_be_visible()
-    page.get_by_role("button", name="Revoke k1").click()
-    page.get_by_label("Type k1 to confirm").fill("k1")
-    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
-    expect(page.get_by_role("button", name="Revoke k1")).to_have_count(0)
-    assert town.api.keys.get("k1") is None
-
-
-def test_only_an_admin_is_offered_the_keys(open_console: Open) -> None:
-    page = open_console(key="sh_writer").show("ns/keys")
-    expect(page.get_by_role("heading", name="No such screen")).to_be_visible()
-    assert page.get_by_role("link", name="Keys").count() == 0
 
 
 def test_a_key_opens_the_jobs_and_is_in_no_address(open_console: Open, town: Town) -> None:

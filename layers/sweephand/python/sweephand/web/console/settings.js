@@ -1,17 +1,14 @@
-// The settings of a namespace, which an admin writes, and the namespaces that the key opens.
+// The settings of a namespace, which an admin writes: each in an input of its own.
 
 import { html, useEffect, useState } from "./vendor/preact.js";
-import { call, getAll, inNamespace, pathOf } from "./api.js";
-import { readJson, writeJson } from "./exact.js";
-import { useDeed, useLive } from "./live.js";
-import { Facts, Field, Loaded, ProblemNote, When } from "./parts.js";
-import { linkTo } from "./route.js";
+import { call, inNamespace } from "./api.js";
+import { Exact, readJson, writeJson } from "./exact.js";
+import { typedEntries, InputField, numberOf, textOf, unplaced, useForm } from "./form.js";
+import { useDeed } from "./live.js";
+import { Facts, Loaded, ProblemNote, When } from "./parts.js";
 import { count } from "./time.js";
 
-/** The fields that an admin writes. The API shows others beside them. */
-const WRITTEN = ["limits", "defaultTarget", "defaultRetry", "allowedTargets"];
-
-export function Settings({ me, namespace }) {
+export function Settings({ namespace }) {
   const [loaded, setLoaded] = useState(null);
   const { problem, run } = useDeed();
   const load = () => run(async () => setLoaded(await call("GET", inNamespace(namespace))));
@@ -19,38 +16,100 @@ export function Settings({ me, namespace }) {
     load();
   }, []);
   return html`<div class="head"><h1>Settings of ${namespace}</h1></div>
-    ${loaded ? html`<${SettingsForm} key=${loaded.etag} namespace=${namespace} stored=${loaded.value} etag=${loaded.etag} onSaved=${setLoaded} />`
-      : html`<${Loaded} live=${{ value: null, problem, reload: load }} what="the settings" show=${() => null} />`}
-    ${me.namespace === "*" ? html`<section aria-labelledby="others"><h2 id="others">Namespaces of this stack</h2><${Namespaces} /></section>` : null}`;
+    ${loaded ? html`<${SettingsForm} key=${loaded.etag} namespace=${namespace} stored=${loaded.value} etag=${loaded.etag} onSaved=${setLoaded} onReload=${load} />`
+      : html`<${Loaded} live=${{ value: null, problem, reload: load }} what="the settings" show=${() => null} />`}`;
 }
 
-function SettingsForm({ namespace, stored, etag, onSaved }) {
-  const [text, setText] = useState(() => writeJson(Object.fromEntries(WRITTEN.filter((each) => each in stored).map((each) => [each, stored[each]]))));
+/** Fields of a group: the name in the API, the label, and a hint. */
+const LIMIT_FIELDS = [
+  ["triggersPerMinute", "Triggers a minute", "Triggers beyond them wait. Empty: the stack's own limit."],
+  ["jobs", "Jobs", "A further job is refused. Empty: any number."],
+  ["payload", "Bytes of a job's data", "Larger data is refused. Empty: as much as the stack takes."],
+];
+const RETRY_FIELDS = [
+  ["maxAttempts", "Attempts", "A whole number.", numberOf],
+  ["initialDelay", "Delay after the first attempt", "For example 10s.", textOf],
+  ["multiplier", "Factor from each delay to the next", "For example 2.", numberOf],
+  ["maxDelay", "Longest delay", "For example 1h.", textOf],
+  ["maxAge", "Last attempt within", "After the first one. For example 1d.", textOf],
+];
+const SETTING_PLACES = [...LIMIT_FIELDS.map(([each]) => `/limits/${each}`), ...RETRY_FIELDS.map(([each]) => `/defaultRetry/${each}`),
+  "/defaultTarget", "/allowedTargets/hosts", "/allowedTargets/networks"];
+
+const shownValue = (value) => (value === undefined ? "" : value instanceof Exact ? value.text : String(value));
+
+/** What is stored, as the inputs show it. */
+function typedOf({ limits, defaultRetry, defaultTarget, allowedTargets }) {
+  const { type, url, ...rest } = defaultTarget || {};
+  return {
+    ...Object.fromEntries(LIMIT_FIELDS.map(([each]) => [each, shownValue(limits[each])])),
+    ...Object.fromEntries(RETRY_FIELDS.map(([each]) => [each, shownValue(defaultRetry?.[each])])),
+    target: !type ? "none" : type === "http" ? "http" : "other",
+    url: type === "http" ? url || "" : "",
+    rest: writeJson(type === "http" ? rest : defaultTarget || {}),
+    hosts: (allowedTargets?.hosts || []).join("\n"),
+    networks: (allowedTargets?.networks || []).join("\n"),
+  };
+}
+
+/** The fields of a group that were given. Undefined if none was. */
+function groupOf(typed, fields, otherwise) {
+  const found = fields.map(([each, , , read = numberOf]) => [each, read(typed[each])]).filter(([, value]) => value !== undefined);
+  return found.length ? Object.fromEntries(found) : otherwise;
+}
+
+/** The settings of what the inputs show. Throws SyntaxError if a target is no JSON object. */
+function settingsOf(typed) {
+  const [hosts, networks] = [typedEntries(typed.hosts), typedEntries(typed.networks)];
+  const rest = typed.target === "none" ? null : readJson(typed.rest.trim() || "{}");
+  if (rest !== null && (typeof rest !== "object" || Array.isArray(rest))) throw new SyntaxError("expected an object, such as {}");
+  return {
+    limits: groupOf(typed, LIMIT_FIELDS, {}),
+    defaultRetry: groupOf(typed, RETRY_FIELDS),
+    defaultTarget: rest === null ? undefined : typed.target === "http" ? { type: "http", url: typed.url.trim(), ...rest } : rest,
+    allowedTargets: hosts || networks ? { hosts, networks } : undefined,
+  };
+}
+
+function SettingsForm({ namespace, stored, etag, onSaved, onReload }) {
+  const form = useForm(() => typedOf(stored));
   const { isBusy, problem, run } = useDeed();
-  let mistake = null;
+  let [wanted, mistake] = [null, null];
   try {
-    readJson(text);
+    wanted = settingsOf(form.given);
   } catch (error) {
     mistake = error.message;
   }
   const save = (event) => {
     event.preventDefault();
     const headers = etag ? { "if-match": etag } : { "if-none-match": "*" };
-    run(async () => onSaved(await call("PUT", inNamespace(namespace), { text, headers })));
+    run(async () => onSaved(await call("PUT", inNamespace(namespace), { body: wanted, headers })));
   };
+  const input = (name, at, label, more) => html`<${InputField} form=${form} problem=${problem} name=${name} at=${at} label=${label} ...${more} />`;
+  const isHttp = form.given.target === "http";
+  const wrongTarget = mistake ? { errors: [{ pointer: "/defaultTarget", detail: `This is no JSON: ${mistake}` }] } : problem;
   return html`<${Facts} rows=${[
       ["Jobs counted", stored.jobsCounted === undefined ? null : count(stored.jobsCounted)],
       ["Last written", stored.updatedAt ? html`<${When} at=${stored.updatedAt} /> with the key <code>${stored.updatedBy}</code>` : "never"],
     ]} />
-    <form onSubmit=${save}><${ProblemNote} problem=${problem} />
-      <${Field} id="settings" label="The settings (JSON)" errors=${mistake ? [`This is no JSON: ${mistake}`] : []}
-        hint="limits (triggersPerMinute, jobs, payload), defaultTarget, defaultRetry, allowedTargets (hosts, networks). What you leave out is removed.">
-        <textarea id="settings" rows="16" spellcheck=${false} value=${text} onInput=${(event) => setText(event.target.value)}></textarea><//>
-      <p><button class="main" disabled=${isBusy || mistake !== null}>${isBusy ? "Saving …" : "Save"}</button></p></form>`;
+    <form class="settings" onSubmit=${save}>
+      <fieldset><legend>Limits</legend><div class="triple">${LIMIT_FIELDS.map(([each, label, hint]) => input(each, `/limits/${each}`, label, { hint, inputmode: "numeric" }))}</div></fieldset>
+      <fieldset><legend>Default target</legend><p class="soft">Jobs without a target go there. Each delivery reads it, so a change is in force for all of them.</p>
+        <div class="pair">${input("target", "/target", "Type", { kind: "select", children: [["none", "none"], ["http", "HTTP"], ["other", "another type"]].map(([each, words]) => html`<option value=${each}>${words}</option>`) })}
+          ${isHttp ? input("url", "/defaultTarget/url", "URL", { placeholder: "https://example.com/actors" }) : null}</div>
+        ${form.given.target === "none" ? null : html`<${InputField} form=${form} problem=${isHttp && !mistake ? withoutUrl(problem) : wrongTarget} name="rest" at="/defaultTarget" kind="textarea" rows="5"
+          label=${isHttp ? "Its other fields (JSON)" : "The target (JSON)"} hint=${isHttp ? "headers, method, timeout, format. A header may name a secret." : "With its type, such as sqs, and the fields of that type."} />`}</fieldset>
+      <fieldset><legend>Default retry</legend><p class="soft">Jobs that are written without a retry get a copy of it.</p>
+        <div class="triple">${RETRY_FIELDS.map(([each, label, hint]) => input(each, `/defaultRetry/${each}`, label, { hint }))}</div></fieldset>
+      <fieldset><legend>Where HTTP targets may be</legend><p class="soft">A target has to pass both lists. Without a list every place is allowed that the stack allows.</p>
+        <div class="pair">${input("hosts", "/allowedTargets/hosts", "Hosts", { kind: "textarea", rows: 4, hint: "One a line, such as example.com or *.example.com." })}
+          ${input("networks", "/allowedTargets/networks", "Networks", { kind: "textarea", rows: 4, hint: "One a line, such as 203.0.113.0/24." })}</div></fieldset>
+      <${ProblemNote} problem=${unplaced(problem, SETTING_PLACES)} />
+      <div class="verbs"><button class="main" disabled=${isBusy || mistake !== null}>${isBusy ? "Saving …" : "Save"}</button>
+        ${problem?.status === 412 ? html`<button type="button" onClick=${onReload}>Load what is stored now</button>` : null}</div></form>`;
 }
 
-function Namespaces() {
-  const live = useLive(() => getAll(pathOf("namespaces")), "namespaces");
-  return html`<${Loaded} live=${live} what="the namespaces" show=${(found) => html`<ul class="plainlist">${found.map(({ namespace }) => html`
-    <li key=${namespace}><a href=${linkTo([namespace, "overview"])}>${namespace}</a></li>`)}</ul>`} />`;
+/** What was refused of a target beside its URL, which has an input of its own. */
+function withoutUrl(problem) {
+  return problem && { ...problem, errors: (problem.errors || []).filter(({ pointer }) => pointer !== "/defaultTarget/url") };
 }
