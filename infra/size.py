@@ -133,7 +133,8 @@ CEILINGS: Final = {
     # Lists and audits of many jobs, and a noisy namespace, are measured: 197 in three modules.
     # Calls that fail and functions that are killed on a local stack: bursts 125, kills 65, load 215, verdict
     # 75, the run 130, and a consumer that fails attempts and closes connections.
-    "infra": Size(lines=7_971, modules=114, inner_imports=1),
+    # The first paint of the console: 61.
+    "infra": Size(lines=8_030, modules=115, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -187,7 +188,8 @@ CEILINGS: Final = {
     # Charts of the console: 144, in a module. Batches that go on: 66. Four numbers: 209, in a module.
     # Jobs and failures in the console: 452, in two modules more.
     # The runs beside a run: 60.
-    "tests": Size(lines=100_735, modules=875, inner_imports=1),
+    # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
+    "tests": Size(lines=101_348, modules=881, inner_imports=1),
 }
 
 
@@ -197,7 +199,8 @@ CEILINGS: Final = {
 #: what is late and waits 150. Batches that go on take 30,
 #: and all namespaces at once 95.
 #: is asked of runs and jobs that fail takes 500, and why the console asks for them as it does 230.
-WORDS_MAX: Final = 63_430
+#: is asked of runs and jobs that fail takes 500.
+WORDS_MAX: Final = 63_400
 
 
 def size_of(source: str) -> Size:

@@ -16,6 +16,7 @@ from tests.fakes.chromium import PATIENCE_MS
 from tests.fakes.http_events import ONE_REQUEST, TARGET
 from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import Server, serving
+from tests.fakes.policies import nobody_serves
 from tests.fakes.world import World
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
@@ -69,6 +70,21 @@ class Town:
         """Let so much time go by. Meanwhile the API answers no screen that is open already."""
         with ONE_REQUEST:
             self.world.run_until(self.world.clock.time + time_ms, ticking=ticking)
+
+    def furnish(self) -> None:
+        """Write something for each screen, so that none is empty. Triggers of two teams wait."""
+        for path, body in (
+            ("calendars/fr", {"holidays": [{"country": "FR"}]}),
+            ("windows/maintenance", {"schedule": "0 1 * * *", "duration": "2h", "labels": {"team": "ops"}}),
+            ("secrets/api-token", {"value": "Bearer 3f9c1d"}),
+            ("policies/tenants", {"maxConcurrent": 1, "by": "label:team"}),
+        ):
+            assert self.api.send("PUT", f"/v1/namespaces/ns/{path}", body).status == 201
+        with nobody_serves(self.world):
+            for team in ("ops", "growth"):
+                self.put(f"waits-{team}", schedule="@every 10s", labels={"team": team}, policy="tenants")
+                self.let_pass(20 * SECOND_MS)
+        self.world.leases.beat(Heartbeat(self.world.clock.now()))
 
     def put_policies(self, count: int) -> None:
         """Write so many policies besides `mailer`. By name they come after it."""

@@ -1,5 +1,6 @@
 """What holds of every screen: anybody can use it, at any width, and many jobs show, too."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -8,12 +9,12 @@ from playwright.sync_api import Route, ViewportSize, expect
 from tests.integration.console.conftest import NARROW, SCREENSHOTS, WIDE, Console, Town, serious_barriers
 
 from sweephand.model.attempt import Answer, Attempt
-from sweephand.model.timer import Heartbeat
 
 Open = Callable[..., Console]
 
 #: Each screen, by the name of its screenshots.
 SCREENS: Final = {
+    "namespaces": "",
     "overview": "ns/overview",
     "jobs": "ns/jobs",
     "job": "ns/jobs/nightly-backup",
@@ -21,7 +22,18 @@ SCREENS: Final = {
     "job-batches": "ns/jobs/mail-out",
     "new": "ns/new",
     "edit": "ns/jobs/nightly-backup/edit",
+    "why": "ns/jobs/failing/why?at=2026-11-21T13:00:00Z",
+    "failures": "ns/failures",
     "policies": "ns/policies",
+    "policy": "ns/policies/tenants",
+    "calendars": "ns/calendars",
+    "calendar": "ns/calendars/fr",
+    "calendar-edit": "ns/calendars/fr/edit",
+    "calendar-new": "ns/new-calendar",
+    "windows": "ns/windows",
+    "window-new": "ns/new-window",
+    "window-edit": "ns/windows/maintenance/edit",
+    "secrets": "ns/secrets",
     "keys": "ns/keys",
     "settings": "ns/settings",
     "run": "ns/jobs/failing/runs/1795266000000-0",
@@ -57,7 +69,7 @@ def test_no_screen_has_a_serious_barrier_or_is_wider_than_its_window(
     town.put_policies(50)
     town.world.consumers.answering = mailing
     town.put_mail_out(hours=5, retry={"initialDelay": "45m"})
-    town.world.leases.beat(Heartbeat(town.world.clock.now()))
+    town.furnish()
     found: dict[tuple[str, str], str] = {}
     console = open_console(size=size, scheme=scheme)
     for name, screen in SCREENS.items():
@@ -67,6 +79,24 @@ def test_no_screen_has_a_serious_barrier_or_is_wider_than_its_window(
         found |= {(name, each["id"]): each["nodes"][0]["html"] for each in serious_barriers(page)}
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, name
     assert found == {}, f"the screenshots are in {SCREENSHOTS}"
+
+
+def test_no_screen_asks_twice_for_the_same(open_console: Open, town: Town) -> None:
+    """Each request costs money, and two answers to one question can contradict each other."""
+    town.put_mail_out(hours=2)
+    town.furnish()
+    console = open_console()
+    asked: list[str] = []
+    console.page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+    twice: dict[str, list[str]] = {}
+    for name, screen in SCREENS.items():
+        asked.clear()
+        console.show(screen).wait_for_load_state("networkidle")
+        calls = Counter(each for each in asked if "/v1/" in each)
+        assert calls[f"GET {town.server.url}/v1/me"] == 1
+        if again := [each for each, times in calls.items() if times > 1]:
+            twice[name] = again
+    assert twice == {}
 
 
 def test_the_sign_in_has_no_serious_barrier(open_console: Open) -> None:
