@@ -46,6 +46,7 @@ def test_a_year_shows_closed_days_with_their_reasons_and_days_open_against_the_w
     expect(december.get_by_role("cell", name="20 closed: weekend")).to_have_class("day is-weekend")
     expect(december.get_by_role("row").nth(1).get_by_role("cell").nth(1)).to_have_text("1")
     expect(december).to_contain_text(SCRIPT[:60])
+    expect(page.locator(".year [aria-current=date]")).to_have_text("21closed: weekend")
     page.get_by_role("link", name="2027").click()
     page.wait_for_url("**/calendars/fr?year=2027")
     expect(month(page, "May").get_by_role("cell", name="6 closed: Ascension Day")).to_be_visible()

@@ -7,7 +7,7 @@ import { readJson, writeJson } from "./exact.js";
 import { useDeed, useLive, useSettled } from "./live.js";
 import { Ask, Empty, Facts, Field, Loaded, ProblemNote, Table, When } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
-import { counted, dateText } from "./time.js";
+import { counted, dateText, localInput } from "./time.js";
 
 /** The list is read in so many pages. */
 const LISTED_PAGES = 5;
@@ -72,18 +72,20 @@ function Month({ year, month, days }) {
   const first = Date.UTC(year, month, 1);
   const before = (new Date(first).getUTCDay() + 6) % 7;
   const length = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const today = localInput(Date.now()).slice(0, 10);
   const weeks = Array.from({ length: Math.ceil((before + length) / 7) }, (_, week) => WEEK.map((_, place) => week * 7 + place - before));
   return html`<table class="month"><caption>${MONTHS[month]}</caption>
     <thead><tr>${WEEK.map((each) => html`<th scope="col"><abbr title=${each}>${each.slice(0, 2)}</abbr></th>`)}</tr></thead>
     <tbody>${weeks.map((week) => html`<tr>${week.map((day) => (day < 0 || day >= length ? html`<td></td>` : html`
-      <${MonthDay} number=${day + 1} found=${named.get(isoDay(first + day * DAY_MS))} />`))}</tr>`)}</tbody></table>`;
+      <${MonthDay} number=${day + 1} found=${named.get(isoDay(first + day * DAY_MS))} isToday=${isoDay(first + day * DAY_MS) === today} />`))}</tr>`)}</tbody></table>`;
 }
 
-function MonthDay({ number, found }) {
-  if (!found) return html`<td>${number}</td>`;
+function MonthDay({ number, found, isToday }) {
+  const current = isToday ? "date" : null;
+  if (!found) return html`<td aria-current=${current}>${number}</td>`;
   const kind = !found.isClosed ? "is-opened" : found.reason === "weekend" ? "is-weekend" : "is-holiday";
   const state = found.isClosed ? "closed" : "open";
-  return html`<td class=${`day ${kind}`} title=${found.reason}>${number}<span class="unseen">${state}${found.reason === state ? "" : `: ${found.reason}`}</span></td>`;
+  return html`<td class=${`day ${kind}`} aria-current=${current} title=${found.reason}>${number}<span class="unseen">${state}${found.reason === state ? "" : `: ${found.reason}`}</span></td>`;
 }
 
 /** Days with their reasons, in rows. */
