@@ -189,7 +189,7 @@ CEILINGS: Final = {
     # Jobs and failures in the console: 452, in two modules more.
     # The runs beside a run: 60.
     # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
-    "tests": Size(lines=101_348, modules=881, inner_imports=1),
+    "tests": Size(lines=101_349, modules=881, inner_imports=1),
 }
 
 
@@ -199,8 +199,8 @@ CEILINGS: Final = {
 #: what is late and waits 150. Batches that go on take 30,
 #: and all namespaces at once 95.
 #: is asked of runs and jobs that fail takes 500, and why the console asks for them as it does 230.
-#: is asked of runs and jobs that fail takes 500.
-WORDS_MAX: Final = 63_400
+#: is asked of runs and jobs that fail takes 500. The console's jump, windows, secrets and first paint: 240.
+WORDS_MAX: Final = 63_440
 
 
 def size_of(source: str) -> Size:

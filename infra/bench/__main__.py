@@ -7,6 +7,7 @@ from typing import Final
 
 from infra import dynamodb_local
 from infra.bench import (
+    console,
     cost,
     creation,
     deliveries,
@@ -41,6 +42,7 @@ _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report]]] = {
     "flow": lambda arguments: flow.measure(_place(), arguments.events),
     "flow-units": lambda arguments: flow_units.measure(min(arguments.events, flow_units.EVENTS)),
     "dev": lambda _: dev.measure(),
+    "console": lambda _: console.measure(),
     "simulated": lambda _: simulated.measure(),
     "fuzz": lambda _: fuzz.measure(_INPUTS),
 }

@@ -12,8 +12,8 @@ from tests.integration.console.test_every_screen import SCREENS
 Open = Callable[..., Console]
 
 #: What a finger can reach on the present screen: the names of the actions, and the columns of each table. An
-#: action counts if it can be scrolled to, and if nothing lies over it. A column counts if each of its cells that
-#: is not empty can be scrolled into the window, by its whole width.
+#: action counts if it can be scrolled to, and if nothing lies over it. A column counts if all its cells can
+#: be scrolled into the window by their whole width, unless they are empty.
 REACHED: Final = """() => {
     const shows = (element) => {
         const style = getComputedStyle(element);
