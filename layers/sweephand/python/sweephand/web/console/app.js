@@ -81,7 +81,7 @@ function Screen({ me, namespace, screen, rest, query }) {
   }
   if (screen === "overview") return html`<${Overview} me=${me} namespace=${namespace} />`;
   if (screen === "failures") return html`<${Failures} me=${me} namespace=${namespace} query=${query} />`;
-  if (screen === "jobs" && part === "why") return html`<${Why} namespace=${namespace} name=${name} query=${query} />`;
+  if (screen === "jobs" && part === "why") return html`<${Why} me=${me} namespace=${namespace} name=${name} query=${query} />`;
   if (screen === "policies" && name) return html`<${Policy} me=${me} namespace=${namespace} name=${name} />`;
   if (screen === "policies") return html`<${Policies} me=${me} namespace=${namespace} />`;
   if (screen === "new-calendar" && may(me, "write")) return html`<${CalendarEditor} namespace=${namespace} />`;

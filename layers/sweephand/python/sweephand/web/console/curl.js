@@ -1,23 +1,42 @@
-// The command that repeats the request of a run by hand.
+// The request of a run, as it is sent, and as a command that repeats it by hand.
 
 import { writeJson } from "./exact.js";
 
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 
 /**
- * A curl line that sends what a run of the job sent, without its signature. Null if the target is not HTTP.
- * A hidden or secret header stands as its name, to be filled in.
+ * What a run of an HTTP job sends, without its signature. Null if the target is not HTTP. A hidden or secret
+ * header stands as `<secret>`, to be filled in. The body is null if the method has none.
  */
-export function curlOf(job, run) {
+function httpRequest(job, run) {
   const target = job.target;
   if (target.type !== "http" || !target.url) return null;
-  const headers = Object.entries(target.headers || {})
-    .map(([name, value]) => `-H ${quoted(`${name}: ${typeof value === "string" && value !== "(hidden)" ? value : "<secret>"}`)}`);
-  const method = target.method || "POST";
   const fill = (text) => text.replaceAll("{{due}}", run.dueAt).replaceAll("{{attempt}}", String(Math.max(1, run.attempts)))
     .replaceAll("{{index}}", run.id.split("-").pop());
-  const body = method === "GET" || method === "DELETE" ? [] : ["-H 'content-type: application/json'", `-d ${quoted(writeJson(job.data ?? null))}`];
+  const headers = Object.entries(target.headers || {})
+    .map(([name, value]) => fill(`${name}: ${typeof value === "string" && value !== "(hidden)" ? value : "<secret>"}`));
+  const method = target.method || "POST";
+  const hasBody = method !== "GET" && method !== "DELETE";
+  return {
+    method,
+    url: fill(target.url),
+    headers: [`webhook-id: ${run.triggerId}`, `sweephand-due: ${run.dueAt}`, ...headers, ...(hasBody ? ["content-type: application/json"] : [])],
+    body: hasBody ? writeJson(job.data ?? null) : null,
+  };
+}
+
+/** The request of a run as a text: of HTTP its lines, and of another target that target and the data. */
+export function requestText(job, run) {
+  const sent = httpRequest(job, run);
+  if (!sent) return writeJson({ target: job.target, data: job.data ?? null });
+  return [`${sent.method} ${sent.url}`, ...sent.headers, ...(sent.body === null ? [] : ["", sent.body])].join("\n");
+}
+
+/** A curl line that sends what a run of the job sent, without its signature. Null if the target is not HTTP. */
+export function curlOf(job, run) {
+  const sent = httpRequest(job, run);
+  if (!sent) return null;
   // Without these options, curl would read [1-9] and {a,b} as patterns, and would resolve /../ itself.
-  return [`curl -g --path-as-is -X ${method} ${quoted(fill(target.url))}`, `-H ${quoted(`webhook-id: ${run.triggerId}`)}`,
-    `-H ${quoted(`sweephand-due: ${run.dueAt}`)}`, ...headers.map(fill), ...body].join(" \\\n  ");
+  return [`curl -g --path-as-is -X ${sent.method} ${quoted(sent.url)}`, ...sent.headers.map((each) => `-H ${quoted(each)}`),
+    ...(sent.body === null ? [] : [`-d ${quoted(sent.body)}`])].join(" \\\n  ");
 }

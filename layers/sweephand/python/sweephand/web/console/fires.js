@@ -2,7 +2,8 @@
 
 import { html } from "./vendor/preact.js";
 import { Empty, Table } from "./parts.js";
-import { dateText, fromNow, inZone, viewerZone, wallClock } from "./time.js";
+import { dateText, inZone, planned, viewerZone, wallClock } from "./time.js";
+import { useTicks } from "./zone.js";
 
 const CHANGE = {
   "gap-shifted": "The clock skips the local time this day, so it fires when the gap ends.",
@@ -20,15 +21,22 @@ function changeOf({ reason, movedFrom, day }) {
   return day ? `Does not fire on this day: ${day.reason}.` : CHANGE[reason];
 }
 
-/** Due times in the job's zone, the viewer's and UTC. `found` is the API's answer, `zone` the job's zone. */
-export function Fires({ found, zone = "UTC" }) {
+/**
+ * Due times in the job's zone, the viewer's and UTC. `found` is the API's answer, `zone` the job's zone. `pause`
+ * is null unless the job is paused: none fires before its `until`, if it has one.
+ */
+export function Fires({ found, zone = "UTC", pause = null }) {
+  useTicks();
   const rows = [...found.occurrences, ...found.skipped.map((each) => ({ ...each, isSkipped: true }))]
     .sort((one, other) => Date.parse(one.utc) - Date.parse(other.utc));
   if (!rows.length) return html`<${Empty} title="Nothing more falls due." />`;
-  const zones = [...new Set([viewerZone(), "UTC"])].filter((each) => each !== zone);
-  return html`<${Table} label="Next due times" className="fires" head=${[zone, ...zones.map((each) => (each === "UTC" ? "UTC" : `${each} (yours)`)), ""]}>
-    ${rows.map((row) => html`<tr key=${row.utc + row.isSkipped} class=${row.isSkipped ? "is-skipped" : ""}>
+  const others = [...new Set([viewerZone(), "UTC"])].filter((each) => each !== zone)
+    .map((each) => [each, each === "UTC" ? "UTC" : `${each} (yours)`]);
+  const isHeld = (row) => pause && !(Date.parse(row.utc) >= Date.parse(pause.until));
+  const coming = (row) => (row.isSkipped ? "skipped" : isHeld(row) ? "paused" : planned(row.utc));
+  return html`<${Table} label="Next due times" className="fires" head=${[zone, ...others.map(([, title]) => title), ""]}>
+    ${rows.map((row) => html`<tr key=${row.utc + row.isSkipped} class=${row.isSkipped ? "is-skipped" : isHeld(row) ? "is-held" : ""}>
       <td>${wallClock(row.local)}${row.reason ? html`<span class="change">${changeOf(row)}</span>` : null}</td>
-      ${zones.map((each) => html`<td class="soft">${inZone(row.utc, each)}</td>`)}
-      <td class="soft">${row.isSkipped ? "skipped" : fromNow(row.utc)}</td></tr>`)}<//>`;
+      ${others.map(([each, title]) => html`<td class="soft" data-label=${title}>${inZone(row.utc, each)}</td>`)}
+      <td class="soft">${coming(row)}</td></tr>`)}<//>`;
 }

@@ -1,21 +1,27 @@
 // The runs of a job: a strip of outcomes, a picture of their lateness, and a table.
 
 import { html, useEffect, useState } from "./vendor/preact.js";
+import { may } from "./access.js";
 import { get, inNamespace } from "./api.js";
+import { RunDeed } from "./deeds.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, StateMark, Table, When } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
 import { count, inZone, lateness } from "./time.js";
 
 const RUNS = 60;
+const ROWS_AT_FIRST = 10;
 const STATES = ["", "failed", "retrying", "running", "succeeded", "skipped", "cancelled", "waiting"];
 
 /** The id of the heading of the runs, for what links to them. */
 export const RUNS_TITLE = "runs-title";
 
 /** The newest runs of a job in a state, which is in the address. `version` changes when something was done that makes new ones. */
-export function Runs({ namespace, name, zone, state, version }) {
+export function Runs({ me, namespace, job, zone, state, version }) {
+  const { name } = job;
   const [cursors, setCursors] = useState([""]);
+  const [asked, setAsked] = useState(null);
+  const [told, setTold] = useState("");
   const cursor = cursors[cursors.length - 1];
   const load = () => get(inNamespace(namespace, "jobs", name, "runs"), { state, limit: RUNS, cursor });
   const live = useLive(load, JSON.stringify([namespace, name, state, cursor]));
@@ -24,17 +30,25 @@ export function Runs({ namespace, name, zone, state, version }) {
   }, [version]);
   useEffect(() => setCursors([""]), [state]);
   const choose = (event) => goTo(linkTo([namespace, "jobs", name], { state: event.target.value }));
+  const close = (attempt) => {
+    if (attempt) setTold(`Attempt ${attempt} of the run is on its way.`);
+    setAsked(null);
+    live.reload();
+  };
   return html`<section aria-labelledby=${RUNS_TITLE}><div class="head"><h2 id=${RUNS_TITLE} tabindex="-1">Runs</h2>
+      <a href=${linkTo([namespace, "jobs", name, "why"])}>Why did it fire, or not?</a>
       <label class="inline">State <select value=${state} onChange=${choose}>${STATES.map((each) => html`<option value=${each}>${each || "any"}</option>`)}</select></label></div>
+    ${told ? html`<p class="told" role="status">${told}</p>` : null}
     <${Loaded} live=${live} what="the runs" show=${({ items, nextCursor }) => html`
       ${items.length ? html`<${Strip} namespace=${namespace} name=${name} runs=${items} zone=${zone} />
         <${LatenessPicture} runs=${items} />
-        <${RunTable} namespace=${namespace} name=${name} runs=${items} zone=${zone} />`
+        <${RunTable} key=${cursor} namespace=${namespace} name=${name} runs=${items} zone=${zone} onRedrive=${may(me, "write") ? setAsked : null} />`
         : html`<${Empty} title=${state ? `No run here is ${state}.` : "No runs yet."}>
           ${nextCursor ? html`<p>Older pages may have some.</p>` : null}<//>`}
       ${nextCursor || cursors.length > 1 ? html`<nav class="pager" aria-label="Pages of runs">
         <button type="button" disabled=${cursors.length === 1} onClick=${() => setCursors(cursors.slice(0, -1))}>Newer</button>
         <button type="button" disabled=${!nextCursor} onClick=${() => setCursors([...cursors, nextCursor])}>Older</button></nav>` : null}`} />
+    ${asked ? html`<${RunDeed} verb="redrive" namespace=${namespace} name=${name} run=${asked} onClose=${close} />` : null}
   </section>`;
 }
 
@@ -65,15 +79,21 @@ function LatenessPicture({ runs }) {
     </svg><figcaption class="soft">${text} The line is one second.</figcaption></figure>`;
 }
 
-function RunTable({ namespace, name, runs, zone }) {
-  return html`<${Table} label="Runs" head=${["Due", "State", "Lateness", "Attempts", "Answer"]}>${runs.map((run) => html`
-    <tr key=${run.id}>
+/** The newest runs of the page, and at a click all of them. */
+function RunTable({ namespace, name, runs, zone, onRedrive }) {
+  const [isWhole, setWhole] = useState(false);
+  const hasVerbs = onRedrive && runs.some((run) => run.state === "failed");
+  return html`<${Table} label="Runs" className="runs" head=${["Due", "State", "Lateness", "Attempts", "Answer", ...(hasVerbs ? [""] : [])]}>
+    ${(isWhole ? runs : runs.slice(0, ROWS_AT_FIRST)).map((run) => html`<tr key=${run.id}>
       <td><a href=${linkTo([namespace, "jobs", name, "runs", run.id])}><${When} at=${run.dueAt} zone=${zone} /></a></td>
       <td><${StateMark} state=${run.state} /></td>
-      <td class="number">${lateness(run.latenessMs)}</td>
-      <td class="number">${run.attempts}</td>
+      <td class="number" data-label="Lateness">${lateness(run.latenessMs)}</td>
+      <td class="number" data-label="Attempts">${run.attempts}</td>
       <td class="answer">${answerText(run)}</td>
-    </tr>`)}<//>`;
+      ${hasVerbs ? html`<td>${run.state === "failed" ? html`<button type="button" aria-label=${`Redrive the run due ${inZone(run.dueAt, zone)}`}
+        onClick=${() => onRedrive(run)}>Redrive</button>` : null}</td>` : null}
+    </tr>`)}<//>
+    ${runs.length > ROWS_AT_FIRST && !isWhole ? html`<p class="pager"><button type="button" onClick=${() => setWhole(true)}>Show all ${count(runs.length)}</button></p>` : null}`;
 }
 
 /** What came of a run, in one line. */

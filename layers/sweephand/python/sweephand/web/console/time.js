@@ -99,3 +99,35 @@ export function count(number) {
 export function counted(number, noun) {
   return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
+
+/** What a countdown says. It never goes below zero: `in 42 s`, `due now`, `late by 3 s`. */
+export function countdown(instant, now = Date.now()) {
+  const away = Date.parse(instant) - now;
+  if (Math.abs(away) < SECOND) return "due now";
+  return away > 0 ? `in ${roughly(away)}` : `late by ${roughly(-away)}`;
+}
+
+/** What a countdown to a due time of a schedule says. Nobody knows from a schedule whether a trigger is late. */
+export function planned(instant, now = Date.now()) {
+  return Date.parse(instant) > now ? countdown(instant, now) : "due now";
+}
+
+const MONTH_NAMES = "JanFebMarAprMayJunJulAugSepOctNovDec";
+
+/** What the clock of a zone shows at an instant, as if it were UTC. */
+function wallOf(ms, zone) {
+  const part = Object.fromEntries(formatIn(zone).formatToParts(ms).map((each) => [each.type, each.value]));
+  const month = MONTH_NAMES.indexOf(part.month.slice(0, 3)) / 3;
+  return Date.UTC(part.year, month, part.day, part.hour, part.minute, part.second);
+}
+
+/**
+ * The instant at which the clock of a zone shows a text such as `2026-12-24T18:00`; null if it is no such text.
+ * Of a time that comes twice it is the first, and of one that is skipped the same time after the gap began.
+ */
+export function instantIn(zone, text) {
+  const wall = Date.parse(`${text}Z`);
+  if (Number.isNaN(wall)) return null;
+  const found = [wall - DAY, wall + DAY].map((near) => wall - (wallOf(near, zone) - near));
+  return new Date(found.find((each) => wallOf(each, zone) === wall) ?? found[0]).toISOString();
+}
