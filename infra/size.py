@@ -189,7 +189,9 @@ CEILINGS: Final = {
     # Jobs and failures in the console: 452, in two modules more.
     # The runs beside a run: 60.
     # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
-    "tests": Size(lines=101_349, modules=881, inner_imports=1),
+    # The runs beside a run: 60. Attempts, changes field by field and one zone in the console: 300.
+    # Charts of the console: 133, in a module.
+    "tests": Size(lines=101_169, modules=877, inner_imports=1),
 }
 
 

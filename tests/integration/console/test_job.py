@@ -187,6 +187,23 @@ def test_no_countdown_goes_below_zero(open_console: Open, town: Town) -> None:
     expect(page.locator(".fires tbody td:last-child").first).to_have_text("due now")
 
 
+def test_a_chart_shows_how_late_each_run_began(open_console: Open, town: Town) -> None:
+    town.put("held", schedule="@every 10m")
+    town.let_pass(35 * MINUTE_MS)
+    town.let_pass(6 * MINUTE_MS, ticking=False)
+    town.let_pass(10 * MINUTE_MS)
+    page = open_console().show("ns/jobs/held")
+    chart = page.get_by_role("figure", name="How late did runs begin?")
+    shown = town.api.send("GET", "/v1/namespaces/ns/jobs/held/runs").json["items"]
+    late = [each["latenessMs"] for each in shown if each["latenessMs"] > SECOND_MS]
+    assert len(late) == 1
+    expect(chart).to_contain_text(f"Of {len(shown)} runs, half began at most 0 ms after their due time")
+    expect(chart).to_contain_text(f"and the latest {late[0] // MINUTE_MS} min.")
+    expect(chart.locator("canvas")).to_be_visible()
+    chart.get_by_text("Show as a table").click()
+    expect(chart.get_by_role("row").filter(has_text=f"{late[0] // MINUTE_MS} min")).to_have_count(1)
+
+
 def test_each_datum_of_a_job_is_requested_once_and_what_cannot_have_changed_is_not_again(
     open_console: Open, town: Town
 ) -> None:

@@ -3,7 +3,9 @@
 import { html, useEffect, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { get, inNamespace } from "./api.js";
+import { Chart } from "./chart.js";
 import { RunDeed } from "./deeds.js";
+import { LATE_MS } from "./lately.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, StateMark, Table, When } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
@@ -41,7 +43,7 @@ export function Runs({ me, namespace, job, zone, state, version }) {
     ${told ? html`<p class="told" role="status">${told}</p>` : null}
     <${Loaded} live=${live} what="the runs" show=${({ items, nextCursor }) => html`
       ${items.length ? html`<${Strip} namespace=${namespace} name=${name} runs=${items} zone=${zone} />
-        <${LatenessPicture} runs=${items} />
+        <${LatenessPicture} runs=${items} zone=${zone} />
         <${RunTable} key=${cursor} namespace=${namespace} name=${name} runs=${items} zone=${zone} onRedrive=${may(me, "write") ? setAsked : null} />`
         : html`<${Empty} title=${state ? `No run here is ${state}.` : "No runs yet."}>
           ${nextCursor ? html`<p>Older pages may have some.</p>` : null}<//>`}
@@ -59,24 +61,18 @@ function Strip({ namespace, name, runs, zone }) {
       title=${`${run.state} · ${inZone(run.dueAt, zone)}`} aria-label=${`${run.state}, due ${inZone(run.dueAt, zone)}`}></a>`)}</div>`;
 }
 
-const WIDTH = 600;
-const SLOT = WIDTH / RUNS;
-const HEIGHT = 72;
-
-/** How late the first attempts were, oldest first. The scale is that of a logarithm: 10 ms, 1 s, 100 s. */
-function LatenessPicture({ runs }) {
+/** How late the first attempts were, each at its due time. */
+function LatenessPicture({ runs, zone }) {
   const known = [...runs].reverse().filter((run) => run.latenessMs !== null);
   if (known.length < 3) return null;
-  const worst = Math.max(1000, ...known.map((run) => run.latenessMs));
-  const height = (ms) => HEIGHT - 6 - ((HEIGHT - 12) * Math.log10(1 + ms)) / Math.log10(1 + worst);
-  const sorted = known.map((run) => run.latenessMs).sort((one, other) => one - other);
-  const median = sorted[Math.floor(sorted.length / 2)];
-  const text = `Lateness of ${count(known.length)} runs: half within ${lateness(median)}, the latest ${lateness(sorted[sorted.length - 1])}.`;
-  return html`<figure class="lateness"><svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${text} preserveAspectRatio="none">
-      <line x1="0" x2=${WIDTH} y1=${height(1000)} y2=${height(1000)} class="second" />
-      ${known.map((run, at) => html`<rect key=${run.id} class=${run.latenessMs > 1000 ? "late" : "prompt"} x=${at * SLOT}
-        width=${SLOT - 2} y=${height(run.latenessMs)} height=${HEIGHT - height(run.latenessMs)} />`)}
-    </svg><figcaption class="soft">${text} The line is one second.</figcaption></figure>`;
+  const values = known.map((run) => Number(run.latenessMs));
+  const sorted = [...values].sort((one, other) => one - other);
+  const text = `Of ${count(known.length)} runs, half began at most ${lateness(sorted[Math.floor(sorted.length / 2)])} after their due time, and the latest ${lateness(sorted[sorted.length - 1])}.`;
+  const points = (name, tone, isShown) => ({ name, tone, kind: "points", values: values.map((value) => (isShown(value) ? value : null)) });
+  return html`<${Chart} title="How late did runs begin?" answer=${text} unit="ms" axis="lateness of the first attempt" isLog=${true} zone=${zone}
+    x=${known.map((run) => run.dueAt)} limit=${{ value: LATE_MS, text: "late above 1 s" }}
+    series=${[points("Within a second", "busy", (value) => value <= LATE_MS),
+      ...(values.some((value) => value > LATE_MS) ? [points("Later", "warn", (value) => value > LATE_MS)] : [])]} />`;
 }
 
 /** The newest runs of the page, and at a click all of them. */
