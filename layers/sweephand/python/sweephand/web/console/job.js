@@ -38,7 +38,7 @@ export function Job({ me, namespace, name, query }) {
       ${job.description ? html`<p>${job.description}</p>` : null}
       <${Notes} job=${job} zone=${zone} />
       <${Facts} rows=${factsOf(namespace, job, fires, zone)} />
-      ${job.batch ? html`<${Batches} namespace=${namespace} job=${job} version=${version} />` : null}
+      ${job.batch ? html`<${Batches} namespace=${namespace} job=${{ ...job, timezone: zone }} version=${version} />` : null}
       <${Runs} me=${me} namespace=${namespace} job=${job} zone=${zone} state=${query.get("state") || ""} version=${version} />
       <section aria-labelledby="fires-title"><h2 id="fires-title">Next due times</h2>
         <${DueTimes} job=${job} fires=${fires} zone=${zone} /></section>
