@@ -70,7 +70,7 @@ CEILINGS: Final = {
     # CPU time: 44. Models of requests are built when they are used: 14.
     # CPU time: 44. The console is sent without its comments: 1.
     # CPU time: 44.
-    "package": Size(lines=36_568, modules=343, inner_imports=34),
+    "package": Size(lines=36_506, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -191,7 +191,8 @@ CEILINGS: Final = {
     # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
     # The runs beside a run: 60. Attempts, changes field by field and one zone in the console: 300.
     # Charts of the console: 133, in a module.
-    "tests": Size(lines=101_169, modules=877, inner_imports=1),
+    # The form of a job, compared with the fields of the API, and its inputs: 408, in two modules.
+    "tests": Size(lines=101_081, modules=877, inner_imports=1),
 }
 
 
@@ -203,7 +204,8 @@ CEILINGS: Final = {
 #: is asked of runs and jobs that fail takes 500, and why the console asks for them as it does 230.
 #: is asked of runs and jobs that fail takes 500. The console's jump, windows, secrets and first paint: 240.
 #: is asked of runs and jobs that fail takes 500. Charts of the console take 130.
-WORDS_MAX: Final = 63_368
+#: is asked of runs and jobs that fail takes 500.
+WORDS_MAX: Final = 63_290
 
 
 def size_of(source: str) -> Size:

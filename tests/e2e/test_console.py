@@ -38,9 +38,9 @@ def test_a_job_that_is_written_in_the_console_fires_and_its_run_shows(
     page, complaints = shown
     page.goto(f"{stack['apiUrl']}/console#/{namespace}/new")
     page.get_by_label("Name", exact=True).fill("from-the-console")
-    page.get_by_label("Schedule").fill("")
-    page.get_by_label("Due time", exact=True).fill("1s")
-    page.get_by_label("URL of an HTTP target").fill(receiver.url("/console"))
+    page.get_by_label("Fires", exact=True).select_option("once")
+    page.get_by_label("Fires at", exact=True).fill("1s")
+    page.get_by_label("URL", exact=True).fill(receiver.url("/console"))
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="from-the-console")).to_be_visible()
     receiver.wait("/console", 1, within_s=60)

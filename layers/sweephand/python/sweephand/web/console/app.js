@@ -94,8 +94,8 @@ function Screen({ me, namespace, screen, rest, query }) {
   if (screen === "secrets" && may(me, "admin")) return html`<${Secrets} namespace=${namespace} />`;
   if (screen === "keys" && may(me, "admin")) return html`<${Keys} me=${me} namespace=${namespace} />`;
   if (screen === "settings" && may(me, "admin")) return html`<${Settings} namespace=${namespace} />`;
-  if (screen === "new" && may(me, "write")) return html`<${Editor} namespace=${namespace} />`;
-  if (screen === "jobs" && part === "edit" && may(me, "write")) return html`<${Editor} namespace=${namespace} name=${name} />`;
+  if (screen === "new" && may(me, "write")) return html`<${Editor} me=${me} namespace=${namespace} />`;
+  if (screen === "jobs" && part === "edit" && may(me, "write")) return html`<${Editor} me=${me} namespace=${namespace} name=${name} />`;
   if (screen === "jobs" && name) return html`<${Job} me=${me} namespace=${namespace} name=${name} query=${query} />`;
   if (screen === "jobs") return html`<${Jobs} me=${me} namespace=${namespace} query=${query} />`;
   return html`<h1>No such screen</h1><p><a href=${linkTo([namespace, "jobs"])}>Show the jobs</a></p>`;

@@ -1,126 +1,220 @@
-// Writes a job: a form for what most jobs have, the whole definition as JSON beside it, and what the schedule means.
+// Writes a job: a form for all of its fields, the whole definition as JSON beside it, and what the schedule means.
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
-import { call, get, inNamespace, pathOf } from "./api.js";
-import { readJson, writeJson } from "./exact.js";
-import { Fires } from "./fires.js";
+import { may } from "./access.js";
+import { call, getSome, inNamespace } from "./api.js";
+import { DATA_FIELD, DESCRIPTION_FIELD, JOB_GROUPS, NAME_FIELD, CLOCK_PARTS, TARGET_FIELD, TIME_GROUPS, TTL_FIELD, ZONE_FIELD } from "./editor_fields.js";
+import { FoldedGroup, FormField, pointerOf } from "./editor_inputs.js";
+import { PreviewPart, ScheduleFields, usePreview } from "./editor_schedule.js";
+import { fieldsOfTarget } from "./editor_target.js";
+import { isSame, mergedOver, placeOf, valueAt, withValue } from "./editor_value.js";
+import { isObject, readJson, writeJson } from "./exact.js";
 import { definitionOf } from "./job.js";
-import { useDeed, useLive } from "./live.js";
-import { Empty, Field, Loaded, ProblemNote } from "./parts.js";
+import { useDeed } from "./live.js";
+import { Field, Loaded, ProblemNote } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
-import { viewerZone } from "./time.js";
-
-const PREVIEW_AFTER_MS = 350;
-const TIMING = ["schedule", "timezone", "dueTime", "ttl", "repeats", "dst", "jitter", "calendar"];
+import { counted, viewerZone } from "./time.js";
 
 /** What a new job begins as. */
 const NEW_JOB = { schedule: "0 9 * * MON-FRI", timezone: "UTC", target: { type: "http", url: "https://" } };
 
-/** The fields of the form: their path in the definition, their label, and a hint. */
-const FIELDS = [
-  ["description", "Description", ""],
-  ["schedule", "Schedule", "Cron, @every 1h30m, rate(5 minutes) or R4/PT3S. Empty for a one-off or a job on demand."],
-  ["timezone", "Time zone", ""],
-  ["dueTime", "Due time", "When it first fires: an instant, or a time from now such as 10s."],
-  ["target.url", "URL of an HTTP target", ""],
-  ["policy", "Flow policy", ""],
-];
+const SINGLE_FIELDS = [NAME_FIELD, DESCRIPTION_FIELD, ["schedule"], ["dueTime"], ZONE_FIELD, TTL_FIELD, TARGET_FIELD, DATA_FIELD];
+const JOB_FIELDS = [...SINGLE_FIELDS, ...CLOCK_PARTS, ...[...TIME_GROUPS, ...JOB_GROUPS].flatMap(({ fields }) => fields)];
+const TARGET_POINTERS = ["/target", "/onComplete", "/onAlert"];
 
-export function Editor({ namespace, name }) {
+/** The label by which `sweephand apply` names the file of a job, before a digest. */
+const FILE_LABEL = "sweephand-file";
+
+/** What was written and not saved, by its place. Who looks something up on another screen finds it again. */
+const unsaved = new Map();
+
+export function Editor({ me, namespace, name }) {
   const path = name && inNamespace(namespace, "jobs", name);
-  const [loaded, setLoaded] = useState(name ? null : { definition: { ...NEW_JOB, timezone: viewerZone() }, etag: null });
+  const [loaded, setLoaded] = useState(name ? null : { job: { ...NEW_JOB, timezone: viewerZone() }, etag: null });
   const { problem, run } = useDeed();
-  const load = () => run(async () => {
+  const fetchJob = async () => {
     const { value, etag } = await call("GET", path);
-    setLoaded({ definition: definitionOf(value), etag });
-  });
+    return { job: value, etag };
+  };
+  const load = () => run(async () => setLoaded(await fetchJob()));
   useEffect(() => {
     if (name) load();
   }, []);
   return html`<p class="trail"><a href=${linkTo([namespace, "jobs"])}>Jobs</a>${name ? [" / ", html`<a href=${linkTo([namespace, "jobs", name])}>${name}</a>`] : null}</p>
-    ${loaded ? html`<${Form} namespace=${namespace} name=${name} definition=${loaded.definition} etag=${loaded.etag} />` : html`
+    ${loaded ? html`<${Form} me=${me} namespace=${namespace} name=${name} loaded=${loaded} fetchJob=${fetchJob} />` : html`
       <h1>${name}</h1><${Loaded} live=${{ value: null, problem, reload: load }} what="the job" show=${() => null} />`}`;
 }
 
 /** The form and the text are two views of one definition. The text rules: it may hold what the form has no field for. */
-function Form({ namespace, name, definition, etag }) {
-  const [text, setText] = useState(writeJson(definition));
-  const [newName, setNewName] = useState("");
+function Form({ me, namespace, name, loaded, fetchJob }) {
+  const place = linkTo([namespace, name || ""]);
+  const [kept, setKept] = useState(unsaved.get(place));
+  const [base, setBase] = useState(kept?.base || { definition: definitionOf(loaded.job), etag: loaded.etag });
+  const [text, setText] = useState(() => kept?.text || writeJson(base.definition));
+  const [newName, setNewName] = useState(kept?.newName || "");
+  const [met, setMet] = useState(null);
   const { isBusy, problem, run } = useDeed();
-  const last = useRef(definition);
-  let present;
-  let mistake = null;
-  try {
-    present = readJson(text);
-    if (present === null || typeof present !== "object" || Array.isArray(present)) throw new SyntaxError("a job is an object");
-    last.current = present;
-  } catch (error) {
-    present = last.current;
-    mistake = error.message;
-  }
-  const write = (field, value) => setText(writeJson(withField(present, field, value)));
+  const { names, ask } = useNames(me, namespace);
+  const { value, mistake } = useDefinition(text);
+  const preview = usePreview(value, namespace);
+  const sent = useRef({});
+  const whole = name ? value : { name: newName, ...value };
+  const errors = errorsOf(problem, sent.current, whole, preview);
+  const owners = ownersOf(errors, value);
+  const form = {
+    value, names, ask,
+    replace: (next) => setText(writeJson(next)),
+    write: (pointer, next) => setText(writeJson(withValue(value, pointer, next))),
+    wrongs: (pointer) => [...new Set(errors.filter((_, place) => owners[place] === pointer).map(({ detail }) => detail))],
+    countWrong: (pointer) => owners.filter((each) => each && `${each}/`.startsWith(`${pointer}/`)).length,
+  };
   const save = (event) => {
     event.preventDefault();
     run(async () => {
+      sent.current = whole;
       const target = inNamespace(namespace, "jobs", name || newName.trim());
-      await call("PUT", target, { text, headers: etag ? { "if-match": etag } : { "if-none-match": "*" } });
+      try {
+        await call("PUT", target, { text, headers: base.etag ? { "if-match": base.etag } : { "if-none-match": "*" } });
+      } catch (refused) {
+        if (refused.status !== 412 || !name) throw refused;
+        const { job, etag } = await fetchJob();
+        const theirs = definitionOf(job);
+        const merged = mergedOver(base.definition, value, theirs);
+        setBase({ definition: theirs, etag });
+        setText(writeJson(merged.value));
+        setMet(merged);
+        return;
+      }
+      unsaved.delete(place);
       goTo(linkTo([namespace, "jobs", name || newName.trim()]));
     });
   };
-  const wrongs = (field) => (problem?.errors || []).filter((each) => each.pointer === `/${field.replace(".", "/")}`).map((each) => each.detail);
-  const shown = new Set([...FIELDS.map(([field]) => `/${field.replace(".", "/")}`), "/name"]);
-  const others = problem && { message: problem.message, errors: (problem.errors || []).filter((each) => !shown.has(each.pointer)) };
-  return html`<form class="editor" onSubmit=${save}>
-    <div class="head"><h1>${name ? `Edit ${name}` : "New job"}</h1><div class="verbs">
-      <a class="button" href=${linkTo([namespace, "jobs", ...(name ? [name] : [])])}>Cancel</a>
-      <button class="main" disabled=${isBusy || mistake !== null}>${isBusy ? "Saving …" : name ? "Save" : "Create"}</button></div></div>
-    <${ProblemNote} problem=${others} />
-    <div class="columns even"><div>
-      ${name ? null : html`<${Field} id="job-name" label="Name" errors=${wrongs("name")}>
-        <input id="job-name" required autocomplete="off" spellcheck=${false} value=${newName} onInput=${(event) => setNewName(event.target.value)} /><//>`}
-      ${FIELDS.filter(([field]) => field !== "target.url" || present.target?.type === "http").map(([field, label, hint]) => html`<${TextField} key=${field} field=${field} label=${label} hint=${hint} errors=${wrongs(field)}
-        value=${field.split(".").reduce((at, each) => at?.[each], present)} isLocked=${mistake !== null} onWrite=${write} />`)}
-    </div><${Field} id="json" label="The whole definition (JSON)" errors=${mistake ? [`This is no JSON: ${mistake}`] : []}>
-      <textarea id="json" rows="24" spellcheck=${false} value=${text} onInput=${(event) => setText(event.target.value)}></textarea><//></div>
-    <section aria-labelledby="preview-title"><h2 id="preview-title">When it would fire</h2><${Preview} timing=${timingOf(present, namespace)} /></section>
+  const beginAgain = () => {
+    setKept(null);
+    setBase({ definition: definitionOf(loaded.job), etag: loaded.etag });
+    setText(writeJson(definitionOf(loaded.job)));
+    setNewName("");
+  };
+  const isWritten = text !== writeJson(base.definition) || newName !== "";
+  useEffect(() => {
+    if (isWritten) unsaved.set(place, { base, text, newName });
+    else unsaved.delete(place);
+  }, [base, text, newName]);
+  const element = useRef();
+  useEffect(() => {
+    if (!problem) return;
+    const wrong = element.current.querySelector(".is-wrong :is(input, select, textarea, button)");
+    if (wrong) wrong.focus();
+    else element.current.scrollIntoView(); // what stands at no field is above all fields
+  }, [problem]);
+  const stray = (each) => errors.filter((error, place) => !owners[place] && each.includes(error));
+  const others = stray(problem?.errors || []);
+  const unknown = Object.keys(value).filter((each) => !JOB_FIELDS.some(([path]) => path.split(".")[0] === each));
+  const state = mistake ? "The JSON cannot be read." : errors.length ? `${counted(errors.length, "field")} refused.` : isWritten ? "Not saved yet." : "";
+  return html`<form class="editor" ref=${element} onSubmit=${save} onKeyDown=${(event) => (event.ctrlKey || event.metaKey) && event.key === "Enter" && element.current.requestSubmit()}>
+    <div class="head"><h1>${name ? `Edit ${name}` : "New job"}</h1></div>
+    <${OwnerNote} job=${loaded.job} />
+    ${kept ? html`<p class="note">This is what you wrote before. It is not saved. <button type="button" onClick=${beginAgain}>Begin again</button></p>` : null}
+    ${met ? html`<${MetNote} met=${met} />` : null}
+    ${problem && (others.length || !problem.errors?.length) ? html`<${ProblemNote} problem=${{ message: problem.message, errors: others }} />` : null}
+    <div class="two-views"><fieldset class="plainset" disabled=${mistake !== null}>
+      ${name ? null : html`<${FormField} form=${{ ...form, value: { name: newName }, write: (_, next) => setNewName(next || "") }} spec=${NAME_FIELD} more=${{ required: true }} />`}
+      <${FormField} form=${form} spec=${DESCRIPTION_FIELD} />
+      <section aria-labelledby="when-title"><h2 id="when-title">When</h2><${ScheduleFields} form=${form} />
+        <${PreviewPart} preview=${preview} definition=${value} others=${stray(preview.problem?.errors || [])} /></section>
+      <section aria-labelledby="what-title"><h2 id="what-title">Where and what</h2>
+        <div class="fields"><${FormField} form=${form} spec=${TARGET_FIELD} /><${FormField} form=${form} spec=${DATA_FIELD} /></div></section>
+      <section aria-labelledby="how-title"><h2 id="how-title">Options</h2>
+        ${JOB_GROUPS.map((group) => html`<${FoldedGroup} key=${group.title} form=${form} ...${group} />`)}
+        ${unknown.length ? html`<p class="hint">In the JSON alone: ${unknown.join(", ")}.</p>` : null}</section>
+      ${Object.entries(names).map(([list, found]) => html`<datalist key=${list} id=${`names-${list}`}>${found.names.map((each) => html`<option key=${each} value=${each}></option>`)}</datalist>`)}
+    </fieldset><${JsonView} text=${text} mistake=${mistake} errors=${errors} onWrite=${setText} /></div>
+    <div class="savebar"><span class=${mistake || errors.length ? "wrong" : "soft"} role="status">${state}</span>
+      <a class="button" href=${linkTo([namespace, "jobs", ...(name ? [name] : [])])} onClick=${() => unsaved.delete(place)}>Cancel</a>
+      <button class="main" title="Ctrl+Enter" disabled=${isBusy || mistake !== null}>${isBusy ? "Saving …" : name ? "Save" : "Create"}</button></div>
   </form>`;
 }
 
-/** A field of the form. What is not text, such as a list of instants, is changed in the JSON alone. */
-function TextField({ field, label, hint, errors, value, isLocked, onWrite }) {
-  const isText = value === undefined || typeof value === "string";
-  return html`<${Field} id=${`field-${field}`} label=${label} errors=${errors} hint=${isText ? hint : "Change it in the JSON."}>
-    <input id=${`field-${field}`} autocomplete="off" spellcheck=${false} disabled=${!isText || isLocked} value=${isText ? value || "" : writeJson(value).replace(/\s+/g, " ")}
-      onInput=${(event) => onWrite(field, event.target.value)} /><//>`;
+/** The definition in a text, and why it cannot be read. Until it can, the last one counts. */
+function useDefinition(text) {
+  const last = useRef({});
+  try {
+    const value = readJson(text);
+    if (!isObject(value)) throw new SyntaxError("a job is an object");
+    last.current = value;
+    return { value, mistake: null };
+  } catch (error) {
+    return { value: last.current, mistake: error.message };
+  }
 }
 
-/** The definition with one field written. A field without text is left out. */
-function withField(definition, field, value) {
-  const [outer, inner] = field.split(".");
-  const next = { ...definition };
-  if (inner) next[outer] = { ...next[outer], [inner]: value };
-  else if (value === "") delete next[outer];
-  else next[outer] = value;
-  return next;
+/** What the API refuses: of the last save what still stands as it was sent, and of the times what the preview says. */
+function errorsOf(problem, sent, value, preview) {
+  const refused = (problem?.errors || []).filter(({ pointer }) => isSame(valueAt(sent, pointer), valueAt(value, pointer)));
+  const known = new Set(refused.map(({ pointer }) => pointer));
+  return [...refused, ...(preview.problem?.errors || []).filter(({ pointer }) => !known.has(pointer))];
 }
 
-/** The fields that a preview takes. It looks for a calendar in the namespace. */
-function timingOf(definition, namespace) {
-  const found = Object.fromEntries(TIMING.filter((each) => each in definition).map((each) => [each, definition[each]]));
-  return found.calendar ? { ...found, namespace } : found;
+/** The pointer of the field that shows each error: the innermost around it. Undefined if no field is around it. */
+function ownersOf(errors, value) {
+  if (!errors.length) return [];
+  const pointers = [...JOB_FIELDS.map((spec) => pointerOf(spec)), ...TARGET_POINTERS.flatMap((base) => fieldsOfTarget(valueAt(value, base)).map((spec) => pointerOf(spec, base)))]
+    .sort((one, other) => other.length - one.length);
+  return errors.map((error) => pointers.find((each) => `${error.pointer}/`.startsWith(`${each}/`)));
 }
 
-/** The next due times of a schedule that is being written, in words and as instants, from the API. */
-function Preview({ timing }) {
-  const text = writeJson(timing);
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PREVIEW_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  const isTimed = /"(schedule|dueTime)"/.test(settled);
-  const body = `${settled.replace(/\s*}$/, "")},\n  "limit": 5\n}`;
-  const live = useLive(async () => (isTimed ? (await call("POST", pathOf("occurrences"), { text: body })).value : {}), settled);
-  return html`<${Loaded} live=${live} what="the due times" show=${(found) => (found.occurrences ? html`<p><strong>${found.description}</strong></p>
-    <${Fires} found=${found} zone=${timing.timezone} />` : html`<${Empty} title="It fires only on demand." />`)} />`;
+/** The names that a field can choose from. A list is loaded when somebody first comes to such a field. */
+function useNames(me, namespace) {
+  const [names, setNames] = useState({});
+  const asked = useRef(new Set());
+  const ask = async (list) => {
+    if (asked.current.has(list) || (list === "secrets" && !may(me, "admin"))) return;
+    asked.current.add(list);
+    try {
+      const found = list === "zones" ? { names: [...new Set(["UTC", ...Intl.supportedValuesOf("timeZone")])] } : await getSome(inNamespace(namespace, list), {}, 1);
+      setNames((old) => ({ ...old, [list]: { names: found.items?.map((each) => each.name), ...found } }));
+    } catch {
+      asked.current.delete(list); // the name can be typed, and the next visit asks again
+    }
+  };
+  return { names, ask };
+}
+
+/** Says who else writes this job: a file, a template, or a client of EventBridge Scheduler. */
+function OwnerNote({ job }) {
+  const file = /^(.*) \S+$/.exec(job.labels?.[FILE_LABEL] || "")?.[1];
+  const [, stack, resource] = /^arn:[^:]+:cloudformation:[^/]*\/([^/]+)\/.*\/([^/]+)$/.exec(job.owner || "") || [];
+  return [
+    file ? html`<p class="note">The file <code>${file}</code> owns this job. Change it there. After a change here, the next <code>apply</code> of the file refuses this job,
+      and with <code>--take-over</code> it overwrites your change.</p>` : null,
+    stack ? html`<p class="note">The resource ${resource} of the CloudFormation stack <code>${stack}</code> owns this job. Change it there: the next change of the resource overwrites yours.</p>` : null,
+    job.eventbridge ? html`<p class="note">A client of EventBridge Scheduler wrote this job. After a change here, that API answers 409 for it.</p>` : null,
+  ];
+}
+
+/** Says what came of a save that met the change of somebody else. */
+function MetNote({ met: { taken, both } }) {
+  const list = (names) => html`<code>${names.join(", ")}</code>`;
+  return html`<div class="note" role="alert"><p>Somebody else changed this job meanwhile. Nothing was saved.</p>
+    ${taken.length ? html`<p>Their change of ${list(taken)} is in the form now, beside yours.</p>` : null}
+    ${both.length ? html`<p>You both changed ${list(both)}. The form has yours: saving it overwrites theirs.</p>` : null}
+    <p>Read it, then save again.</p></div>`;
+}
+
+/** The definition as JSON, and the lines that the API refuses. */
+function JsonView({ text, mistake, errors, onWrite }) {
+  const area = useRef();
+  const show = (place) => {
+    const end = text.indexOf("\n", place);
+    area.current.focus();
+    area.current.setSelectionRange(place, end < 0 ? text.length : end);
+    area.current.scrollTop = (text.slice(0, place).split("\n").length - 4) * parseFloat(getComputedStyle(area.current).lineHeight);
+  };
+  return html`<div class="json-view"><${Field} id="json" label="The whole definition (JSON)" errors=${mistake ? [`This is no JSON: ${mistake}`] : []}>
+      <textarea id="json" ref=${area} aria-describedby="json-about" rows="24" wrap="off" spellcheck=${false} value=${text} onInput=${(event) => onWrite(event.target.value)}></textarea><//>
+    ${errors.length && !mistake ? html`<ul class="plainlist refused" aria-label="Refused lines">${errors.map(({ pointer, detail }) => {
+      const place = placeOf(text, pointer);
+      return html`<li key=${pointer + detail}><button type="button" class="plain" onClick=${() => show(place)}>Line ${text.slice(0, place).split("\n").length}</button>
+        <code>${pointer || "/"}</code> ${detail}</li>`;
+    })}</ul>` : null}</div>`;
 }

@@ -103,8 +103,8 @@ export function Field({ id, label, hint, errors = [], children }) {
   return html`<div class=${`field${errors.length ? " is-wrong" : ""}`}>
     <label for=${id}>${label}</label>
     ${children}
-    ${errors.map((each) => html`<p class="wrong" role="alert">${each}</p>`)}
-    ${hint ? html`<p class="hint">${hint}</p>` : null}
+    <div id=${`${id}-about`}>${errors.map((each) => html`<p class="wrong" role="alert">${each}</p>`)}
+      ${hint ? html`<p class="hint">${hint}</p>` : null}</div>
   </div>`;
 }
 

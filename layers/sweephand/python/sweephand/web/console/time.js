@@ -48,6 +48,32 @@ export function wallClock(local) {
   return offset ? `${text} ${offset === "Z" ? "+00:00" : offset}` : text;
 }
 
+/** How far the clock of a zone is from UTC at an instant, as in RFC 3339. A zone that this browser does not know counts as UTC. */
+function offsetAt(instant, zone) {
+  try {
+    const parts = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" }).formatToParts(instant);
+    return parts.find(({ type }) => type === "timeZoneName").value.slice(3, 9) || "Z";
+  } catch {
+    return "Z";
+  }
+}
+
+/** The instant at which the clock of a zone shows this date and time: `2027-03-01T09:00:00+01:00`. */
+export function instantOf(wall, zone) {
+  if (!wall) return "";
+  const time = wall.length === 16 ? `${wall}:00` : wall;
+  const near = offsetAt(Date.parse(`${time}Z`), zone);
+  return time + offsetAt(Date.parse(time + near), zone);
+}
+
+/** What the clock of a zone shows at an instant: `2027-03-01T09:00`. It is empty for a text that is no instant. */
+export function wallOf(text, zone) {
+  const instant = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(instant)) return "";
+  const shift = Date.parse("1970-01-01T00:00:00Z") - Date.parse(`1970-01-01T00:00:00${offsetAt(instant, zone)}`);
+  return new Date(instant + shift).toISOString().slice(0, 16);
+}
+
 /** How far an instant is from now: `in 3 h`, `5 min ago`. */
 export function fromNow(instant, now = Date.now()) {
   const away = Date.parse(instant) - now;
