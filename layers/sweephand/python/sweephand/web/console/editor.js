@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { call, getSome, inNamespace } from "./api.js";
-import { DATA_FIELD, DESCRIPTION_FIELD, JOB_GROUPS, NAME_FIELD, CLOCK_PARTS, TARGET_FIELD, TIME_GROUPS, TTL_FIELD, ZONE_FIELD } from "./editor_fields.js";
+import { DATA_FIELD, DESCRIPTION_FIELD, JOB_GROUPS, NAME_FIELD, CLOCK_PARTS, TARGET_FIELD, TIME_GROUPS, ZONE_FIELD } from "./editor_fields.js";
 import { FoldedGroup, FormField, pointerOf } from "./editor_inputs.js";
 import { PreviewPart, ScheduleFields, usePreview } from "./editor_schedule.js";
 import { fieldsOfTarget } from "./editor_target.js";
@@ -18,7 +18,7 @@ import { counted, viewerZone } from "./time.js";
 /** What a new job begins as. */
 const NEW_JOB = { schedule: "0 9 * * MON-FRI", timezone: "UTC", target: { type: "http", url: "https://" } };
 
-const SINGLE_FIELDS = [NAME_FIELD, DESCRIPTION_FIELD, ["schedule"], ["dueTime"], ZONE_FIELD, TTL_FIELD, TARGET_FIELD, DATA_FIELD];
+const SINGLE_FIELDS = [NAME_FIELD, DESCRIPTION_FIELD, ["schedule"], ZONE_FIELD, TARGET_FIELD, DATA_FIELD];
 const JOB_FIELDS = [...SINGLE_FIELDS, ...CLOCK_PARTS, ...[...TIME_GROUPS, ...JOB_GROUPS].flatMap(({ fields }) => fields)];
 const TARGET_POINTERS = ["/target", "/onComplete", "/onAlert"];
 

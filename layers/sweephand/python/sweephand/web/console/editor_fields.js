@@ -43,7 +43,6 @@ export const DESCRIPTION_FIELD = ["description", "Description", "text"];
 export const ZONE_FIELD = ["timezone", "Time zone", "zone", "UTC"];
 export const TARGET_FIELD = ["target", "Deliver to", "target", "the default target of the namespace"];
 export const DATA_FIELD = ["data", "Data (JSON)", "json", "", "What the consumer gets. Without it, null."];
-export const TTL_FIELD = ["ttl", "Not after", "instant", "no end"];
 export const CLOCK_PARTS = [
   ["schedule.second", "Second", "number"], ["schedule.minute", "Minute", "number"], ["schedule.hour", "Hour", "number"],
   ["schedule.dayOfMonth", "Day", "number"], ["schedule.month", "Month", "number"], ["schedule.dayOfWeek", "Weekday", "number"],
@@ -52,7 +51,9 @@ export const CLOCK_PARTS = [
 
 /** Groups of fields that few jobs need. `plain` says what holds without them. */
 export const TIME_GROUPS = [
-  { title: "Repeats, jitter, clock changes", plain: "no bound, no move", fields: [
+  { title: "Bounds, jitter, clock changes", plain: "from now on, without an end", fields: [
+    ["dueTime", "Not before", "instant", "now"],
+    ["ttl", "Not after", "instant", "no end"],
     ["repeats", "Occurrences in all", "number", "no bound"],
     ["jitter", "Later by up to", "duration", "no move", "One offset for the whole series, so that jobs of one schedule do not fire together."],
     ["dst.gap", "A time that the clock skips", "choice", { shift: "fires when the gap ends", skip: "does not fire" }],

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { call, pathOf } from "./api.js";
-import { CLOCK_PARTS, TIME_GROUPS, TTL_FIELD, ZONE_FIELD } from "./editor_fields.js";
+import { CLOCK_PARTS, TIME_GROUPS, ZONE_FIELD } from "./editor_fields.js";
 import { FoldedGroup, FormField, InstantInput, InputRows } from "./editor_inputs.js";
 import { useDraft, withValue } from "./editor_value.js";
 import { isObject, writeJson } from "./exact.js";
@@ -66,9 +66,8 @@ export function ScheduleFields({ form }) {
         onInput=${(event) => form.write("/schedule", event.target.value ? `@every ${event.target.value}` : undefined)} /><//>` : null}
     ${kind === "parts" ? html`<div class="parts">${CLOCK_PARTS.map((spec) => html`<${FormField} key=${spec[0]} form=${form} spec=${spec} />`)}</div>` : null}
     ${kind === "list" ? html`<${InstantRows} form=${form} errors=${wrongs} />` : null}
-    ${kind === "demand" ? null : html`<${FormField} form=${form} spec=${["dueTime", kind === "once" ? "Fires at" : "Not before", "instant", isRecurring ? "now" : ""]} />`}
-    <${FormField} form=${form} spec=${TTL_FIELD} />
-    ${TIME_GROUPS.map((group) => html`<${FoldedGroup} key=${group.title} form=${form} ...${group} />`)}</div>`;
+    ${kind === "once" ? html`<${FormField} form=${form} spec=${["dueTime", "Fires at", "instant"]} />` : null}
+    ${TIME_GROUPS.map(({ fields, ...group }) => html`<${FoldedGroup} key=${group.title} form=${form} ...${group} fields=${fields.filter(([path]) => path !== "dueTime" || isRecurring)} />`)}</div>`;
 }
 
 /** A list of instants, one in each row. */
