@@ -120,8 +120,8 @@ function Form({ me, namespace, name, loaded, fetchJob }) {
     <div class="two-views"><fieldset class="plainset" disabled=${mistake !== null}>
       ${name ? null : html`<${FormField} form=${{ ...form, value: { name: newName }, write: (_, next) => setNewName(next || "") }} spec=${NAME_FIELD} more=${{ required: true }} />`}
       <${FormField} form=${form} spec=${DESCRIPTION_FIELD} />
-      <section aria-labelledby="when-title"><h2 id="when-title">When</h2><${ScheduleFields} form=${form} />
-        <${PreviewPart} preview=${preview} definition=${value} others=${stray(preview.problem?.errors || [])} /></section>
+      <section aria-labelledby="when-title"><h2 id="when-title">When</h2><${ScheduleFields} form=${form}>
+        <${PreviewPart} preview=${preview} definition=${value} others=${stray(preview.problem?.errors || [])} /><//></section>
       <section aria-labelledby="what-title"><h2 id="what-title">Where and what</h2>
         <div class="fields"><${FormField} form=${form} spec=${TARGET_FIELD} /><${FormField} form=${form} spec=${DATA_FIELD} /></div></section>
       <section aria-labelledby="how-title"><h2 id="how-title">Options</h2>

@@ -15,7 +15,7 @@ const PREVIEWED = 5;
 const TIMING = ["schedule", "timezone", "dueTime", "ttl", "repeats", "dst", "jitter", "calendar"];
 
 const EVERY_MARK = /^@every\s*/;
-const EXPRESSION_HINT = "Cron (30 2 * * MON-FRI), a macro (@daily), rate(5 minutes), or an ISO 8601 repetition (R/2027-01-01T00:00:00Z/P1D).";
+const EXPRESSION_HINT = "Cron, @daily, rate(5 minutes), or an ISO 8601 repetition such as R/PT1H.";
 
 /** The kinds of schedules: in words, which values of `schedule` each can show, and what it begins with. */
 const SCHEDULE_KINDS = {
@@ -40,7 +40,8 @@ function fitsKind(kind, { schedule, dueTime }) {
   return schedule == null || SCHEDULE_KINDS[kind][1](schedule);
 }
 
-export function ScheduleFields({ form }) {
+/** The fields of the times. The preview is their child: it stands below the schedule, above what few jobs need. */
+export function ScheduleFields({ form, children }) {
   const { value } = form;
   const [chosen, setChosen] = useState(() => scheduleKind(value));
   const former = useRef({}); // what was written for each kind, for those who come back to it
@@ -67,6 +68,7 @@ export function ScheduleFields({ form }) {
     ${kind === "parts" ? html`<div class="parts">${CLOCK_PARTS.map((spec) => html`<${FormField} key=${spec[0]} form=${form} spec=${spec} />`)}</div>` : null}
     ${kind === "list" ? html`<${InstantRows} form=${form} errors=${wrongs} />` : null}
     ${kind === "once" ? html`<${FormField} form=${form} spec=${["dueTime", "Fires at", "instant"]} />` : null}
+    ${children}
     ${TIME_GROUPS.map(({ fields, ...group }) => html`<${FoldedGroup} key=${group.title} form=${form} ...${group} fields=${fields.filter(([path]) => path !== "dueTime" || isRecurring)} />`)}</div>`;
 }
 
