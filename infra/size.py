@@ -191,8 +191,8 @@ CEILINGS: Final = {
     # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
     # The runs beside a run: 60. Attempts, changes field by field and one zone in the console: 300.
     # Charts of the console: 133, in a module.
-    # The form of a job, compared with the fields of the API, and its inputs: 408, in two modules.
-    "tests": Size(lines=101_081, modules=877, inner_imports=1),
+    # The form of a job, compared with the fields of the API, and its inputs: 409, in two modules.
+    "tests": Size(lines=101_082, modules=877, inner_imports=1),
 }
 
 

@@ -127,17 +127,18 @@ def test_errors_stand_at_their_fields_in_both_views(open_console: Open, town: To
     page.get_by_label("Name", exact=True).fill("report")
     page.get_by_label("URL", exact=True).fill("http://consumer.example/")
     text = definition(page)
-    page.get_by_label("The whole definition").fill(
-        json.dumps({**text, "retry": {"maxAge": "1y"}, "colour": 1}, indent=2)
-    )
+    wrong = {"retry": {"maxAge": "1y"}, "colour": 1, "onComplete": {"type": "http", "url": "ftp://x"}}
+    page.get_by_label("The whole definition").fill(json.dumps({**text, **wrong}, indent=2))
     page.get_by_role("button", name="Create").click()
-    for label in ("URL", "All attempts within"):
-        expect(field(page, label).get_by_role("alert")).to_be_visible()
+    expect(page.locator('[id="/target/url-about"]').get_by_role("alert")).to_be_visible()
+    expect(field(page, "All attempts within").get_by_role("alert")).to_be_visible()
+    expect(page.locator('[id="/onComplete/url-about"]').get_by_role("alert")).to_be_visible()
+    expect(fold(page, "Notification").locator("summary").first).to_contain_text("1 refused")
     expect(page.locator(".problem")).to_contain_text("/colour")
     lines = page.get_by_label("Refused lines")
     for pointer in ("/target/url", "/retry/maxAge", "/colour"):
         expect(lines).to_contain_text(pointer)
-    expect(page.get_by_label("URL", exact=True)).to_be_focused()
+    expect(page.locator('[id="/target/url"]')).to_be_focused()
     lines.get_by_role("listitem").filter(has_text="/retry/maxAge").get_by_role("button").click()
     chosen = "(area) => area.value.slice(area.selectionStart, area.selectionEnd)"
     assert page.get_by_label("The whole definition").evaluate(chosen) == '"1y"'

@@ -25,7 +25,7 @@ const TARGET_POINTERS = ["/target", "/onComplete", "/onAlert"];
 /** The label by which `sweephand apply` names the file of a job, before a digest. */
 const FILE_LABEL = "sweephand-file";
 
-/** What was written and not saved, by its place. Who looks something up on another screen finds it again. */
+/** What was written and not saved, by key and job. Who looks something up on another screen finds it again. */
 const unsaved = new Map();
 
 export function Editor({ me, namespace, name }) {
@@ -47,7 +47,7 @@ export function Editor({ me, namespace, name }) {
 
 /** The form and the text are two views of one definition. The text rules: it may hold what the form has no field for. */
 function Form({ me, namespace, name, loaded, fetchJob }) {
-  const place = linkTo([namespace, name || ""]);
+  const place = JSON.stringify([me.id, namespace, name]);
   const [kept, setKept] = useState(unsaved.get(place));
   const [base, setBase] = useState(kept?.base || { definition: definitionOf(loaded.job), etag: loaded.etag });
   const [text, setText] = useState(() => kept?.text || writeJson(base.definition));
