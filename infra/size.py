@@ -93,7 +93,9 @@ CEILINGS: Final = {
     # named in words, and a command imports only its own module: 115.
     # Who owns a job takes 130. The end of old signing secrets takes 6.
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 34.
-    "client": Size(lines=7_041, modules=70, inner_imports=0),
+    # An example of each command takes 85, local stacks on other ports 70, the attempts of a run 60, tables that
+    # fit 50, patches of many jobs 70, and what an overview may count 35.
+    "client": Size(lines=7_457, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -120,7 +122,8 @@ CEILINGS: Final = {
     # Messages are handled ten in a call: 3. One statement is a transaction of its own: 1.
     # After a write of the store failed, no request succeeds, and its answer says why: 11.
     # A store that is damaged is refused: a module that reads SQLite's log, and checksums of rows: 91.
-    "engine": Size(lines=4_770, modules=49, inner_imports=1),
+    # It is described for other commands: 7.
+    "engine": Size(lines=4_777, modules=49, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
@@ -134,7 +137,9 @@ CEILINGS: Final = {
     # Calls that fail and functions that are killed on a local stack: bursts 125, kills 65, load 215, verdict
     # 75, the run 130, and a consumer that fails attempts and closes connections.
     # The first paint of the console: 61.
-    "infra": Size(lines=8_030, modules=115, inner_imports=1),
+    # Twenty tasks of an operator, with their steps, take 865 in eight modules: the tasks 430, what performs them
+    # 195, their scenes 120, and the command with its table 120.
+    "infra": Size(lines=8_836, modules=123, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -192,7 +197,8 @@ CEILINGS: Final = {
     # The runs beside a run: 60. Attempts, changes field by field and one zone in the console: 300.
     # Charts of the console: 133, in a module.
     # The form of a job, compared with the fields of the API, and its inputs: 409, in two modules.
-    "tests": Size(lines=101_082, modules=877, inner_imports=1),
+    # Attempts, patches, examples and local stacks of the command line, and the counts of tasks: 465.
+    "tests": Size(lines=101_138, modules=881, inner_imports=1),
 }
 
 
@@ -205,7 +211,7 @@ CEILINGS: Final = {
 #: is asked of runs and jobs that fail takes 500. The console's jump, windows, secrets and first paint: 240.
 #: is asked of runs and jobs that fail takes 500. Charts of the console take 130.
 #: is asked of runs and jobs that fail takes 500.
-WORDS_MAX: Final = 63_290
+WORDS_MAX: Final = 63_849
 
 
 def size_of(source: str) -> Size:

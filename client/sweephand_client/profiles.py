@@ -1,31 +1,31 @@
-"""Which stack to call: by an option, by the environment, by a local stack nearby, or by a profile."""
+"""Which stack to call: by an option, by the environment, by a local stack, or by a profile."""
 
 import configparser
+import io
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from sweephand_client.http import exact_json
 from sweephand_client.http.authorization import Authorization, Bearer, IamSignature
 from sweephand_client.http.errors import InputError
 from sweephand_client.http.transport import checked_url, is_loopback
+from sweephand_client.local_stacks import LocalStack, answering, nearby
+from sweephand_client.private_files import private_text, write_private
 
 #: The profile that is used if nothing else says which stack to call.
 DEFAULT: Final = "default"
 
-_LOCAL: Final = Path(".local") / "stack.json"
 _FIELDS: Final = ("url", "key", "namespace", "auth", "region")
 _PROFILE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _REGION: Final = re.compile(r"\.execute-api\.([a-z0-9-]+)\.")
 
 _NONE_FOUND: Final = (
-    "No stack is known. Start a local one with make up, set SWEEPHAND_URL and SWEEPHAND_KEY, "
-    "or make a profile: sweephand profile add default --url https://…"
+    "No stack is known. Start a local one with sweephand dev or make up, set SWEEPHAND_URL and "
+    "SWEEPHAND_KEY, or make a profile: sweephand profile add default --url https://…"
 )
 
 
@@ -73,8 +73,10 @@ def find_stack(
 
     It is the first that there is of: the profile of that name; `SWEEPHAND_URL`, with `SWEEPHAND_KEY`; the
     profile that `SWEEPHAND_PROFILE` names; the local stack of the directory or of the checkout around it
-    (`.local/stack.json`); the profile `default`. `SWEEPHAND_NAMESPACE` replaces the namespace that a
-    profile names. Raises InputError if there is none, and for a profile or file that cannot be used.
+    (`.local/stack.json`); the profile `default`; the only other local stack that answers.
+    `SWEEPHAND_NAMESPACE` replaces the namespace that a profile names. A local stack that `SWEEPHAND_URL`
+    names brings its key. Raises InputError if there is no stack, if several local ones answer, and for a
+    profile or file that cannot be used.
     """
     environment = os.environ if environment is None else environment
     found = _find(profile, environment, Path.cwd() if directory is None else directory)
@@ -89,28 +91,49 @@ def _find(profile: str | None, environment: Mapping[str, str], directory: Path) 
         return Stack(
             checked_url(url),
             "SWEEPHAND_URL",
-            environment.get("SWEEPHAND_KEY"),
+            environment.get("SWEEPHAND_KEY") or _key_of(checked_url(url), environment, directory),
             auth=_checked_auth(environment.get("SWEEPHAND_AUTH"), "SWEEPHAND_AUTH"),
             region=environment.get("SWEEPHAND_REGION"),
         )
     if named := environment.get("SWEEPHAND_PROFILE"):
         return _profile(named, environment)
-    if (local := _local_file(directory)) is not None:
-        return _local_stack(local)
+    if (local := nearby(directory)) is not None:
+        return _local(local)
     if DEFAULT in read_profiles(environment):
         return replace(_profile(DEFAULT, environment), is_implied=True)
+    others = answering(devs_path(environment), directory)
+    if len(others) == 1:
+        return _local(others[0])
+    if others:
+        listed = ", ".join(f"{each.url} ({each.source})" for each in others)
+        raise InputError(
+            f"Several local stacks answer: {listed}. Choose one: export SWEEPHAND_URL={others[0].url}"
+        )
     raise InputError(_NONE_FOUND)
 
 
-def _local_file(directory: Path) -> Path | None:
-    """The file of a local stack: in the directory, or above it up to the root of the checkout. None without.
+def other_local_stacks(url: str, environment: Mapping[str, str], directory: Path) -> list[LocalStack]:
+    """The local stacks that answer, where the one of this address does not. None for one elsewhere."""
+    if not is_loopback(urlsplit(url).hostname or ""):
+        return []
+    return [each for each in answering(devs_path(environment), directory) if each.url != url]
 
-    The root is the nearest folder with an entry `.git`. Outside of a checkout only the directory itself
-    counts: other users may write to folders above it, such as /tmp.
-    """
-    folders = (directory, *directory.parents)
-    root = next((depth for depth, folder in enumerate(folders) if (folder / ".git").exists()), 0)
-    return next((folder / _LOCAL for folder in folders[: root + 1] if (folder / _LOCAL).is_file()), None)
+
+def _local(found: LocalStack) -> Stack:
+    return Stack(found.url, found.source, found.key, is_implied=True)
+
+
+def _key_of(url: str, environment: Mapping[str, str], directory: Path) -> str | None:
+    """The key of the local stack that is described with this address; None for any other one."""
+    if not is_loopback(urlsplit(url).hostname or ""):
+        return None
+    described = answering(devs_path(environment), directory)
+    return next((each.key for each in described if each.url == url), None)
+
+
+def devs_path(environment: Mapping[str, str]) -> Path:
+    """The folder, beside the profiles, in which each `sweephand dev` that runs is described."""
+    return profiles_path(environment).parent / "dev"
 
 
 def profiles_path(environment: Mapping[str, str]) -> Path:
@@ -133,7 +156,7 @@ def read_profiles(environment: Mapping[str, str]) -> dict[str, dict[str, str]]:
         return {}
     parser = _parser()
     try:
-        parser.read_string(_private_text(path))
+        parser.read_string(private_text(path))
     except (configparser.Error, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
     found = {name: dict(parser[name]) for name in parser.sections()}
@@ -167,16 +190,9 @@ def remove_profile(environment: Mapping[str, str], name: str) -> Path:
 def _write_profiles(environment: Mapping[str, str], profiles: Mapping[str, Mapping[str, str]]) -> Path:
     parser = _parser()
     parser.read_dict(profiles)
-    path = profiles_path(environment)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, written = tempfile.mkstemp(dir=path.parent, prefix=".config.")  # its mode is 0600
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            parser.write(file)
-        Path(written).replace(path)
-    except BaseException:
-        Path(written).unlink(missing_ok=True)
-        raise
+    path, text = profiles_path(environment), io.StringIO()
+    parser.write(text)
+    write_private(path, text.getvalue())
     return path
 
 
@@ -207,44 +223,6 @@ def _checked_auth(auth: str | None, what: str) -> str:
 def _no_profile(environment: Mapping[str, str], name: str, profiles: Mapping[str, object]) -> InputError:
     known = ", ".join(sorted(profiles)) or "none"
     return InputError(f"There is no profile {name} in {profiles_path(environment)}. There are: {known}.")
-
-
-def _local_stack(path: Path) -> Stack:
-    """The stack that `make up` has described. InputError if it is not on this machine, or not the user's.
-
-    A file of somebody else must not lead secrets to another machine, or to a program of another user.
-    """
-    try:
-        described = exact_json.read(_private_text(path))
-        url, key = described["apiUrl"], described["apiKey"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{path} does not describe a local stack. Run make up again.") from None
-    if not is_loopback(urlsplit(url).hostname or ""):
-        raise InputError(f"{path} names {url}, which is not on this machine. Use a profile for it.")
-    return Stack(checked_url(url), f"the local stack of {path}", key, is_implied=True)
-
-
-def _private_text(path: Path) -> str:
-    """The text of a file that says where keys go. InputError if others own it, or may read or change it."""
-    try:
-        file = path.open(encoding="utf-8")
-    except PermissionError:
-        raise _not_ours(path) from None
-    with file:
-        if os.name == "posix":
-            found = os.fstat(file.fileno())
-            if found.st_uid != os.geteuid():
-                raise _not_ours(path)
-            if found.st_mode & 0o077:
-                raise InputError(f"Others may read {path}, which holds keys. Run: chmod 600 {path}")
-        return file.read()
-
-
-def _not_ours(path: Path) -> InputError:
-    return InputError(
-        f"{path} is not your file, so no key is sent by it. "
-        "Name the stack by SWEEPHAND_URL and SWEEPHAND_KEY."
-    )
 
 
 def _parser() -> configparser.ConfigParser:

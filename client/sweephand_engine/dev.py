@@ -8,7 +8,7 @@ import signal
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any, Final
@@ -105,9 +105,17 @@ class Development:
 
 
 def run(
-    *, port: int, store: Path | None, opens: bool, allow_outbound: bool, say: Callable[[str], None]
+    *,
+    port: int,
+    store: Path | None,
+    opens: bool,
+    allow_outbound: bool,
+    say: Callable[[str], None],
+    describing: Callable[[str, str], AbstractContextManager[None]],
 ) -> None:
     """Run until a signal ends the process. `say` prints the lines to paste.
+
+    `describing` tells other commands the address and the key, as long as the stack runs.
 
     Raises StartError and StoppedError.
     """
@@ -134,12 +142,13 @@ def run(
         raise StoppedError(str(error)) from error
     # What the imports and the file have made stays. The collector would look through it again and again.
     gc.freeze()
-    say(first_steps(server.url, development.key, store))
-    if opens:
-        with suppress(webbrowser.Error):
-            webbrowser.open(f"{server.url}{development.site.opened_at}")
-    is_over.wait()
-    development.stop()
+    with describing(server.url, development.key):
+        say(first_steps(server.url, development.key, store))
+        if opens:
+            with suppress(webbrowser.Error):
+                webbrowser.open(f"{server.url}{development.site.opened_at}")
+        is_over.wait()
+        development.stop()
     if failures:
         raise StoppedError(failures[0])
 

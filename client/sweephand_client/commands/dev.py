@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -10,6 +11,8 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from sweephand_client.commands.session import BAD_INPUT, UNREACHABLE
+from sweephand_client.local_stacks import describing
+from sweephand_client.profiles import devs_path
 
 #: Not imported by a statement: what the engine needs is in the extra `dev`.
 _ENGINE = "sweephand_engine.dev"
@@ -49,7 +52,14 @@ def dev(
         gc.enable()
     code = 0
     try:
-        engine.run(port=port, store=store, opens=opens, allow_outbound=allow_outbound, say=typer.echo)
+        engine.run(
+            port=port,
+            store=store,
+            opens=opens,
+            allow_outbound=allow_outbound,
+            say=typer.echo,
+            describing=partial(describing, devs_path(os.environ)),
+        )
     except (engine.StartError, engine.StoreFileError) as error:
         _end(str(error), BAD_INPUT)
     except engine.StoppedError as error:

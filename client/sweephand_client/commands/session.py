@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from time import sleep
 from typing import Annotated, Any, Final
 
@@ -27,7 +28,7 @@ from sweephand_client.http.errors import (
     SweephandError,
     UnreachableError,
 )
-from sweephand_client.profiles import Stack, find_stack
+from sweephand_client.profiles import Stack, find_stack, other_local_stacks
 
 #: The exit codes. 1 is what a command found, not an error.
 DIFFERS: Final = 1
@@ -211,7 +212,8 @@ def _exit_codes(output: Output) -> Iterator[None]:
     try:
         yield
     except UnreachableError as error:
-        _fail(output, UNREACHABLE, _with_warning(str(error), error), {"url": error.url})
+        text = _with_warning(str(error), error) + _elsewhere(error.url)
+        _fail(output, UNREACHABLE, text, {"url": error.url})
     except StackFailedError as error:
         said = _with_warning(error.problem.detail, error)
         text = _with_warning(f"{error.url} failed: {error.problem}", error)
@@ -228,6 +230,16 @@ def _exit_codes(output: Output) -> Iterator[None]:
         # The reader of a pipe has gone, as `head` does. Python would complain once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
+
+
+def _elsewhere(url: str) -> str:
+    """Which local stacks answer on other ports than the one that does not, as further lines."""
+    others = other_local_stacks(url, os.environ, Path.cwd())
+    calls = (
+        f"\n{each.source} answers at {each.url}: unset SWEEPHAND_KEY; export SWEEPHAND_URL={each.url}"
+        for each in others
+    )
+    return "".join(calls)
 
 
 def _with_warning(text: str, error: UnreachableError | StackFailedError) -> str:
