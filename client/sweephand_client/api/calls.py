@@ -60,7 +60,9 @@ class Calls:
         limit: int | None = None,
     ) -> Iterator[list[Item]]:
         """The pages of a list, each read when it is asked for. A filtered page may be empty."""
-        for page in self._parts(operation, path, query={**(query or {}), "limit": limit or _PAGE}):
+        for page in self._parts(
+            operation, path, query={**(query or {}), "limit": min(limit or _PAGE, _PAGE)}
+        ):
             yield page["items"]
 
     def _items(
@@ -68,9 +70,13 @@ class Calls:
         operation: Operation[None, Page[Item]],
         path: Mapping[str, str] | None = None,
         query: Query | None = None,
+        limit: int | None = None,
     ) -> Iterator[Item]:
-        """The entries of a list, in the API's order. The client asks for each page when it needs it."""
-        for page in self._pages(operation, path, query):
+        """The entries of a list, in the API's order. The client asks for each page when it needs it.
+
+        A call looks at `limit` entries, if that is given.
+        """
+        for page in self._pages(operation, path, query, limit):
             yield from page
 
 

@@ -114,11 +114,13 @@ class Jobs(Calls):
         health: Literal["failing"] | None = None,
         sort: Literal["name", "failure"] | None = None,
         include: Literal["health"] | None = None,
+        page: int | None = None,
     ) -> Iterator[JobResponse]:
         """The jobs in the order of their names, without their data. Reads pages as they are needed.
 
         With `health`, those whose newest runs fail, the newest failure first, unless you `sort` them by name.
-        With `include`, each shows its health too, which costs a read for each.
+        With `include`, each shows its health too, which costs a read for each. A call looks at `page` jobs,
+        200 at most.
 
         With `contains`, the jobs whose names contain that text. With `policy`, those that name that policy,
         also if it was deleted. To find them, or those of a state or with labels, the stack reads all jobs
@@ -134,7 +136,7 @@ class Jobs(Calls):
             "sort": sort,
             "include": include,
         }
-        return self._items(operations.LIST_JOBS, {"namespace": namespace}, query)
+        return self._items(operations.LIST_JOBS, {"namespace": namespace}, query, page)
 
     def put_many(
         self,

@@ -1,7 +1,9 @@
 """The commands about all jobs at once: `sweephand forecast`, `stats` and `zones`."""
 
 import datetime as dt
-from typing import Annotated, Final
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -15,9 +17,6 @@ from sweephand_client.tasks.zones import COMPARED_MAX, installed_version, moves
 _BAR_WIDTH: Final = 40
 
 _STATS: Final = ("FROM", "DELIVERED", "RETRYING", "FAILED", "SKIPPED", "FAULTS", "P50 MS", "P99 MS", "")
-
-#: What an overview counts of a namespace, in the order of its columns.
-_TROUBLES: Final = ("failingJobs", "failed", "retrying", "skipped", "running")
 
 
 def overview(
@@ -35,21 +34,41 @@ def overview(
     begin = given(session.times.past, since)
     found = list(session.client.namespaces.overview(since=begin, include="jobs" if jobs else None))
     found.sort(key=lambda each: (-each["failingJobs"], -each["failed"], -each["retrying"]))
-    heads = ("NAMESPACE", "FAILING JOBS", "FAILED", "RETRYING", "SKIPPED", "RUNNING LATE", "LATE", "WAITING")
-    rows = [
-        (
-            each["namespace"],
-            *(f"{each[name]}{'+' if each['partial'] else ''}" for name in _TROUBLES),
-            each["lastHour"]["late"] if "lastHour" in each else None,
-            f"{each['waiting']}{'' if each['waitingIsExact'] else '+'}",
-            each["pausedPolicies"],
-            *([] if "jobs" not in each else each["jobs"].values()),
+    columns, rows = overview_table(found)
+    session.output.table(columns, rows, found)
+
+
+def overview_table(found: Sequence[Mapping[str, Any]]) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+    """The columns and rows of an overview. What the stack does not count has no column."""
+    columns: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+        "NAMESPACE": lambda each: each["namespace"],
+        "FAILING JOBS": _at_least("failingJobs"),
+        "FAILED": _at_least("failed"),
+        "RETRYING": _at_least("retrying"),
+        "SKIPPED": _at_least("skipped"),
+        "RUNNING LATE": _at_least("running"),
+        "PAUSED POLICIES": lambda each: each["pausedPolicies"],
+    }
+    if any("waiting" in each for each in found):
+        columns["WAITING"] = lambda each: f"{each['waiting']}{'' if each['waitingIsExact'] else '+'}"
+        columns["SINCE"] = lambda each: each["waitingSince"]
+    if any("lastHour" in each for each in found):
+        columns["LATE IN THE LAST HOUR"] = lambda each: (
+            each["lastHour"]["late"] if "lastHour" in each else None
         )
-        for each in found
-    ]
-    session.output.table(
-        (*heads, "PAUSED POLICIES", *(("ACTIVE", "PAUSED", "COMPLETED") if jobs else ())), rows, found
-    )
+    if any("jobs" in each for each in found):
+        columns |= {state.upper(): partial(_jobs, state) for state in ("active", "paused", "completed")}
+    return list(columns), [[cell(each) for cell in columns.values()] for each in found]
+
+
+def _jobs(state: str, namespace: Mapping[str, Any]) -> int:
+    count: int = namespace["jobs"][state]
+    return count
+
+
+def _at_least(name: str) -> Callable[[Mapping[str, Any]], str]:
+    """The cell of a count, with a plus sign where there may be more."""
+    return lambda each: f"{each[name]}{'+' if each['partial'] else ''}"
 
 
 def forecast(

@@ -1,37 +1,24 @@
-"""The commands about jobs: `sweephand job …`."""
+"""The commands that write jobs and make triggers: `sweephand job …`."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, cast
 
 import typer
 
 from sweephand_client.commands.completion import job_names
-from sweephand_client.commands.inputs import JobName, Yes, ask, confirm, read_json, read_labels, selection
+from sweephand_client.commands.inputs import JobName, Yes, ask, confirm, read_json, selection
 from sweephand_client.commands.job_options import read_job, takes_fields
-from sweephand_client.commands.session import AllNamespaces, Session, command
-from sweephand_client.commands.tables import (
-    Limit,
-    counted,
-    late,
-    limited,
-    reason_of,
-    show_changes,
-    show_occurrences,
-)
+from sweephand_client.commands.job_views import Label, Prefix
+from sweephand_client.commands.job_views import app as app  # noqa: PLC0414 - the group of all commands about jobs
+from sweephand_client.commands.session import Session, command
+from sweephand_client.commands.tables import counted
 from sweephand_client.commands.times import AHEAD, PAST, given
 from sweephand_client.http.errors import InputError
 from sweephand_client.openapi.job_answers import JobResponse
-from sweephand_client.openapi.requests import CatchUpMode, JobPatchRequest, JobRequest, JobState, RunFilter
-
-app = typer.Typer(no_args_is_help=True, help="Schedule, look at, pause, trigger and delete jobs.")
+from sweephand_client.openapi.requests import CatchUpMode, JobPatchRequest, JobRequest
 
 _MaybeName = Annotated[
     str | None, typer.Argument(help="The name of the job.", show_default=False, autocompletion=job_names)
 ]
-_Prefix = Annotated[str | None, typer.Option(help="All jobs whose names begin so.")]
-_Label = Annotated[list[str] | None, typer.Option(help="All jobs with this label, as name=value.")]
-#: The runs in the health of a job.
-_HEALTH_RUNS_MAX: Final = 10
 
 
 @command(app, "schedule")
@@ -74,69 +61,12 @@ def patch(
 
 
 @command(app)
-def get(session: Session, name: JobName) -> None:
-    """Show a job."""
-    session.output.fields(session.client.jobs.get(session.namespace, name))
-
-
-@command(app, "list")
-def list_jobs(
-    session: Session,
-    *,
-    prefix: _Prefix = None,
-    contains: Annotated[str, typer.Option(help="Only jobs whose names contain this text.")] = "",
-    label: _Label = None,
-    state: Annotated[str | None, typer.Option(help="Only jobs that are active, paused or completed.")] = None,
-    policy: Annotated[str | None, typer.Option(help="Only jobs that name this flow policy.")] = None,
-    health: Annotated[
-        str | None, typer.Option(help="failing: only jobs whose newest runs fail, newest failure first.")
-    ] = None,
-    sort: Annotated[str | None, typer.Option(help="By name, or failing jobs by failure.")] = None,
-    all_namespaces: AllNamespaces = False,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="How many to show. By default 1000, and as data all of them.")
-    ] = None,
-) -> None:
-    """List jobs by name."""
-    labels = read_labels(label or ())
-    found = (
-        job
-        for namespace in session.namespaces(every=all_namespaces)
-        for job in session.client.jobs.list(
-            namespace,
-            prefix=prefix or "",
-            contains=contains,
-            state=cast("JobState | None", state),  # the API checks it
-            policy=policy,
-            labels=labels,
-            health=cast("Any", health),  # as above
-            sort=cast("Any", sort),
-        )
-    )
-    jobs = limited(session, found, limit, usual=1000)
-    failures = () if health is None else ("FAILURES",)
-    columns = ("NAMESPACE", "NAME", "STATE", *failures, "NEXT RUN", "SCHEDULE", "ZONE", "TARGET")
-    rows, first = map(_row, jobs), 0 if all_namespaces else 1
-    session.output.table(columns[first:], (row[first:] for row in rows), jobs, shortened="TARGET")
-    if not jobs:
-        session.note_unknown_namespace()
-
-
-def _failures(job: JobResponse) -> tuple[str, ...]:
-    """How many runs in a row failed, as a row shows it; nothing of a job without its health."""
-    if "health" not in job:
-        return ()
-    count = job["health"]["failuresInARow"]
-    return (f"{count}+" if count == _HEALTH_RUNS_MAX else str(count),)
-
-
-@command(app)
 def delete(
     session: Session,
     name: _MaybeName = None,
     *,
-    prefix: _Prefix = None,
-    label: _Label = None,
+    prefix: Prefix = None,
+    label: Label = None,
     yes: Yes = False,
 ) -> None:
     """Delete a job, or all jobs that --prefix or --label select."""
@@ -164,8 +94,8 @@ def pause(
     catchup: Annotated[
         str | None, typer.Option(help="Which missed triggers fire then: latest, all or none.")
     ] = None,
-    prefix: _Prefix = None,
-    label: _Label = None,
+    prefix: Prefix = None,
+    label: Label = None,
 ) -> None:
     """Pause a job, or all jobs that --prefix or --label select."""
     chosen = selection(prefix, label or (), name)
@@ -189,8 +119,8 @@ def resume(
     catchup: Annotated[
         str | None, typer.Option(help="Which missed triggers fire: latest, all or none.")
     ] = None,
-    prefix: _Prefix = None,
-    label: _Label = None,
+    prefix: Prefix = None,
+    label: Label = None,
 ) -> None:
     """Resume a job, or all jobs that --prefix or --label select."""
     chosen = selection(prefix, label or (), name)
@@ -233,75 +163,8 @@ def backfill(
     session.output.done(f"Made {counted(made['count'], 'trigger')} of {name}.", made)
 
 
-@command(app, "next")
-def next_due(
-    session: Session,
-    name: JobName,
-    *,
-    after: Annotated[str | None, typer.Option(help=f"Only due times after this time: {AHEAD}.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many to show.")] = 10,
-) -> None:
-    """Show when a job fires next."""
-    found = session.client.jobs.occurrences(
-        session.namespace, name, after=given(session.times.ahead, after), limit=limit
-    )
-    show_occurrences(session, found)
-
-
-@command(app)
-def runs(
-    session: Session,
-    name: JobName,
-    *,
-    state: Annotated[str | None, typer.Option(help="Only runs in this state, as failed or waiting.")] = None,
-    limit: Limit = None,
-) -> None:
-    """List the runs of a job, newest first."""
-    chosen = cast("RunFilter | None", state)  # the API checks it
-    found = limited(session, session.client.runs.list(session.namespace, name, state=chosen), limit)
-    rows = [
-        (
-            each["id"],
-            each["state"],
-            each["dueAt"],
-            late(each["latenessMs"]),
-            each["attempts"],
-            reason_of(each),
-        )
-        for each in found
-    ]
-    session.output.table(("RUN", "STATE", "DUE", "LATE", "ATTEMPTS", "WHY"), rows, found, shortened="WHY")
-
-
-@command(app)
-def changes(session: Session, name: JobName, *, limit: Limit = None) -> None:
-    """List who changed a job, newest first."""
-    found = limited(session, session.client.jobs.changes(session.namespace, name), limit)
-    show_changes(session, found)
-
-
 def _about(session: Session, job: JobResponse) -> str:
     if "pausedUntil" in job:
         return f"{job['name']} is paused until {session.output.local(job['pausedUntil'])}."
     when = "no next run" if job["nextRun"] is None else f"next run at {session.output.local(job['nextRun'])}"
     return f"{job['name']} is {job['state']}, {when}."
-
-
-def _row(job: JobResponse) -> tuple[Any, ...]:
-    """The cells of a job in a list."""
-    return (
-        job["namespace"],
-        job["name"],
-        job["state"],
-        *_failures(job),
-        job["nextRun"],
-        job.get("schedule", job.get("dueTime", "on demand")),
-        job.get("timezone"),
-        _target(job["target"]),
-    )
-
-
-def _target(target: Mapping[str, Any]) -> str:
-    """The type of a target and its place: the field that is a URL, an ARN or a name."""
-    place = next((value for field, value in target.items() if field != "type" and isinstance(value, str)), "")
-    return place if target["type"] == "http" else f"{target['type']} {place}".rstrip()

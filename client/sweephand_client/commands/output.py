@@ -2,23 +2,30 @@
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
+from rich.text import Text
 
 from sweephand_client.commands.forms import Form, written
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
 
-#: No table is wider.
-_WIDTH_MAX: Final = 100_000
+Entry = TypeVar("Entry")
+
+#: A list of so many entries shows a bar.
+_LONG_LIST: Final = 200
+
+#: The space between two columns, and the least width to which one is cut.
+_GAP: Final = 2
+_CUT_MIN: Final = 8
 
 #: The colours of states.
 _STYLES: Final[Mapping[str, str]] = {
@@ -51,32 +58,32 @@ class Output:
         return self._form is not None
 
     def table(
-        self, columns: Sequence[str], rows: Iterable[Sequence[Any]], value: Any, shortened: str | None = None
+        self, columns: Sequence[str], rows: Iterable[Sequence[Any]], value: Any, shortened: Sequence[str] = ()
     ) -> None:
         """Print rows under the names of columns; as data print `value`.
 
-        A table that is too wide for a terminal has its column `shortened` cut, if it names one. Other columns
-        stay whole: a name that was cut could not be pasted.
+        Of a table that is too wide for a terminal, the columns `shortened` are cut in this order, and then
+        left out, until it fits. Other columns stay whole: a name that was cut could not be pasted.
         """
         if self.is_data:
             self.data(value)
             return
+        texts = [[Text.from_markup(self._cell(each)) for each in row] for row in rows]
+        widths = [max(map(_width, column)) for column in zip(columns, *_plain(texts), strict=True)]
+        if shortened and self._console.is_terminal:
+            widths = list(fitted(columns, widths, self._console.width, shortened))
+        shown = [number for number, width in enumerate(widths) if width]
         table = Table(box=None, pad_edge=False, header_style="bold")
-        for name in columns:
-            table.add_column(name, no_wrap=name == shortened, overflow="ellipsis")
-        for row in rows:
-            table.add_row(*(self._cell(each) for each in row))
-        wide = self._console.options.update(width=_WIDTH_MAX)
-        needed = Measurement.get(self._console, wide, table).maximum
-        excess = needed - self._console.width
-        if excess > 0 and shortened is not None and self._console.is_terminal:
-            column = table.columns[columns.index(shortened)]
-            natural = max(Measurement.get(self._console, wide, each).maximum for each in column.cells)
-            column.max_width = max(natural - excess, len(shortened))
-            needed = Measurement.get(self._console, wide, table).maximum
+        for each in shown:
+            table.add_column(columns[each], no_wrap=True, overflow="ellipsis", width=widths[each])
+        for row in texts:
+            table.add_row(*(row[each] for each in shown))
         # The terminal wraps lines that are still too long for it.
+        needed = sum(widths[each] + _GAP for each in shown)
         self._console.width = max(self._console.width, needed)
         self._console.print(table, soft_wrap=False, crop=False)
+        if left_out := [each for each in shortened if each and widths[columns.index(each)] == 0]:
+            self.note(f"The terminal is too narrow for {', '.join(left_out)}.")
 
     def fields(self, value: Mapping[str, Any]) -> None:
         """Print the fields of one thing below each other; as data print it whole."""
@@ -148,17 +155,38 @@ class Output:
 
         It is on stderr. If results are printed to the terminal too, it stays below them.
         """
+        if not self._errors.is_terminal:
+            yield _Bar(None, None)
+            return
+        bars: Any = import_module("rich.progress")  # no command without a bar pays for its import
         columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.completed}"),
+            bars.TextColumn("{task.description}"),
+            bars.BarColumn(),
+            bars.TaskProgressColumn(),
+            bars.TextColumn("{task.completed}"),
         )
-        hidden = self.is_data or not self._errors.is_terminal
-        console = self._console if self._console.is_terminal else self._errors
-        with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
-            task = progress.add_task(text, total=total)
-            yield _Bar(progress, task)
+        is_shared = self._console.is_terminal
+        with bars.Progress(
+            *columns,
+            console=self._console if is_shared else self._errors,
+            transient=True,
+            # Else results would go where the bar is, and not to the file or pipe that stdout is.
+            redirect_stdout=is_shared,
+            redirect_stderr=is_shared,
+        ) as progress:
+            yield _Bar(progress, progress.add_task(text, total=total))
+
+    def watched(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """The entries of a list, with a bar while a long one is read."""
+        with ExitStack() as stack:
+            bar: _Bar | None = None
+            for number, each in enumerate(entries, 1):
+                if number == _LONG_LIST:
+                    bar = stack.enter_context(self.progress("reading"))
+                    bar.step(number)
+                elif bar is not None:
+                    bar.step()
+                yield each
 
     def _cell(self, value: Any) -> str:
         match value:
@@ -173,6 +201,38 @@ class Output:
             case _:
                 text = exact_json.write(value)
         return _shown(text)
+
+
+def _width(text: str) -> int:
+    return max(map(cell_len, text.split("\n")))
+
+
+def _plain(texts: Iterable[Iterable[Text]]) -> Iterator[list[str]]:
+    return ([each.plain for each in row] for row in texts)
+
+
+def fitted(
+    columns: Sequence[str], whole: Sequence[int], width: int, shortened: Sequence[str]
+) -> Sequence[int]:
+    """The widths at which columns fit into a width: 0 for one that is left out.
+
+    `whole` are the widths that the columns need. Those of `shortened` are cut in this order, each down to its
+    name and eight characters. If that does not do, they are left out in the same order.
+    """
+    widths = list(whole)
+    cut = [columns.index(name) for name in shortened]
+
+    def excess() -> int:
+        kept = [each for each in widths if each]
+        return sum(kept) + _GAP * (len(kept) - 1) - width
+
+    for each in cut:
+        least = min(whole[each], max(len(columns[each]), _CUT_MIN))
+        widths[each] = max(least, widths[each] - max(excess(), 0))
+    for each in cut:
+        if excess() > 0:
+            widths[each] = 0
+    return widths
 
 
 def write_whole(path: Path, lines: Iterable[str]) -> None:
@@ -207,15 +267,16 @@ def _json_text(value: Any) -> str:
 
 
 class _Bar:
-    """A progress bar."""
+    """A progress bar, which draws nothing without a `progress`."""
 
-    def __init__(self, progress: Progress, task: Any) -> None:
+    def __init__(self, progress: Any, task: Any) -> None:
         self._progress = progress
         self._task = task
 
     def step(self, count: int = 1) -> None:
         """So many more are done."""
-        self._progress.advance(self._task, count)
+        if self._progress is not None:
+            self._progress.advance(self._task, count)
 
 
 def _is_time(text: str) -> bool:

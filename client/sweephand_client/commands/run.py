@@ -11,7 +11,7 @@ import typer
 
 from sweephand_client.commands.inputs import JobName, Yes, ask, is_terminal, read_labels
 from sweephand_client.commands.session import AllNamespaces, Session, command
-from sweephand_client.commands.tables import Limit, counted, late, limited, reason_of
+from sweephand_client.commands.tables import Limit, counted, lasting, limited, reason_of, show_attempts
 from sweephand_client.commands.times import PAST, given
 from sweephand_client.http.errors import InputError
 from sweephand_client.openapi.job_answers import RunResponse
@@ -40,20 +40,23 @@ def list_(
     state: Annotated[
         str | None, typer.Option(help="Only runs in this state, as failed, skipped or retrying.")
     ] = None,
-    since: Annotated[str | None, typer.Option(help=f"Only runs due at this time or later: {PAST}.")] = None,
-    label: Annotated[
-        list[str] | None, typer.Option(help="Only runs of jobs with this label, as name=value.")
-    ] = None,
+    prefix: _Prefix = None,
+    label: _Label = None,
+    since: _Since = None,
+    until: _Until = None,
+    reason: _Reason = None,
     all_namespaces: AllNamespaces = False,
     limit: Limit = None,
 ) -> None:
-    """List the runs of all jobs that failed, were skipped, or are retried, newest first."""
-    labels = read_labels(label or ())
-    chosen = cast("FlaggedRunFilter | None", state)  # the API checks it
-    earliest = given(session.times.past, since)
+    """List the runs of all jobs that failed, were skipped, or are retried, newest first.
+
+    The same options select runs for `run redrive` and `run cancel`.
+    """
+    chosen = _selected(session, label, prefix=prefix, since=since, until=until, reason=reason)
+    filtered = cast("FlaggedRunFilter | None", state)  # the API checks it
 
     def of(namespace: str) -> Iterator[dict[str, Any]]:
-        runs = session.client.runs.list_flagged(namespace, state=chosen, since=earliest, labels=labels)
+        runs = session.client.runs.list_flagged(namespace, state=filtered, **chosen)
         return ({"namespace": namespace, **each} for each in runs)
 
     lists = map(of, session.namespaces(every=all_namespaces))
@@ -71,15 +74,20 @@ def list_(
         for each in found
     ]
     columns = (*(name.upper() for name in names), "RUN", "STATE", "DUE", "ATTEMPTS", "WHY")
-    session.output.table(columns, rows, found, shortened="WHY")
+    session.output.table(columns, rows, found, shortened=("WHY",))
     if not found:
         session.note_unknown_namespace()
 
 
 @command(app)
 def show(session: Session, job: JobName, run: _Run) -> None:
-    """Show a run."""
-    session.output.fields(session.client.runs.get(session.namespace, job, run))
+    """Show a run: its fields, and below them its last attempts with their times, answers and waits."""
+    found = session.client.runs.get(session.namespace, job, run)
+    if session.output.is_data:
+        session.output.data(found)
+        return
+    session.output.fields({name: value for name, value in found.items() if name != "attemptHistory"})
+    show_attempts(session, found)
 
 
 @command(app)
@@ -139,16 +147,22 @@ def cancel(
 
 def _chosen(session: Session, job: str | None, label: Sequence[str] | None, **options: str | None) -> Any:
     """What selects many runs; None if the command names one. InputError for both or neither."""
-    chosen: dict[str, Any] = {"labels": read_labels(label or ()), **options}
-    chosen = {name: value for name, value in chosen.items() if value}
+    chosen = _selected(session, label, **options)
     if (job is None) == (not chosen):
         raise InputError(
             "Name a job and a run, or select many by --since, --until, --reason, --prefix or --label."
         )
+    return chosen or None
+
+
+def _selected(session: Session, label: Sequence[str] | None, **options: str | None) -> dict[str, Any]:
+    """The filters of runs that the options give, as calls take them."""
+    chosen: dict[str, Any] = {"labels": read_labels(label or ()), **options}
+    chosen = {name: value for name, value in chosen.items() if value}
     for time in ("since", "until"):
         if time in chosen:
             chosen[time] = session.times.past(chosen[time])
-    return chosen or None
+    return chosen
 
 
 def _many(
@@ -218,7 +232,7 @@ def _show(session: Session, run: RunResponse) -> None:
         f"attempts {run['attempts']}",
     ]
     if run["latenessMs"] is not None:
-        words.append(f"late {late(run['latenessMs'])}")
+        words.append(f"late {lasting(run['latenessMs'])}")
     if reason := reason_of(run):
         words.append(reason)
     output.text("  ".join(words))

@@ -67,9 +67,9 @@ def test_jobs_that_fail_are_listed_with_their_failures_in_a_row(sweephand: Comma
         sweephand.ok("job", "schedule", name, "-s", f"@every {every}", "--url", URL, *once)
     world.run_until(world.clock.time + 51_000)
     _, *rows = sweephand.ok("job", "list", "--health", "failing").out.splitlines()
-    assert sorted(tuple(row.split()[:3]) for row in rows) == [
-        ("bad", "active", "5"),
-        ("worse", "active", "10+"),
+    assert sorted(tuple(row.split()[:4]) for row in rows) == [
+        ("bad", "active", "failed", "5"),
+        ("worse", "active", "failed", "10+"),
     ]
     by_name = sweephand.ok("job", "list", "--health", "failing", "--sort", "name", "--json").json
     assert [(each["name"], each["health"]["failuresInARow"]) for each in by_name] == [

@@ -62,7 +62,7 @@ def test_a_patch_writes_some_fields_and_removes_others(jobs: CommandLine) -> Non
 
 def test_a_list_shows_zone_and_target_and_the_jobs_of_every_namespace(jobs: CommandLine) -> None:
     one = jobs.ok("job", "list").out.splitlines()
-    assert one[0].split() == ["NAME", "STATE", "NEXT", "RUN", "SCHEDULE", "ZONE", "TARGET"]
+    assert one[0].split() == ["NAME", "STATE", "LAST", "NEXT", "RUN", "SCHEDULE", "ZONE", "TARGET"]
     assert one[1].split()[-3:] == ["@hourly", "Europe/Paris", URL]
     both = jobs.ok("job", "list", "-A").out.splitlines()
     assert [line.split()[:2] for line in both] == [

@@ -3,11 +3,13 @@
 import datetime as dt
 import io
 import json
+import re
 
 import pytest
+import typer
 
 from sweephand_client.commands.forms import Form
-from sweephand_client.commands.output import Output
+from sweephand_client.commands.output import Output, fitted
 
 TOKYO = dt.timezone(dt.timedelta(hours=9))
 AT = "2026-11-21T18:00:00.999Z"
@@ -87,3 +89,74 @@ def test_a_bar_stays_below_the_lines_that_are_printed_to_the_same_terminal(
             output.text("poll created")
     assert "applying" in terminal.getvalue()
     assert "\x1b[2Kpoll created\n" in terminal.getvalue()
+
+
+def test_lines_go_to_the_file_that_stdout_is_while_a_bar_is_drawn_on_the_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    terminal, file = Terminal(), io.StringIO()
+    with monkeypatch.context() as patched:
+        patched.setattr("sys.stdout", file)
+        patched.setattr("sys.stderr", terminal)
+        output = Output(Form.JSON)
+        with output.progress("exporting", 2) as bar:
+            bar.step()
+            typer.echo("one line")
+            output.data({"a": 1})
+    assert "exporting" in terminal.getvalue()
+    assert "one line" not in terminal.getvalue()
+    assert file.getvalue() == 'one line\n{\n  "a": 1\n}\n'
+
+
+@pytest.mark.parametrize(("entries", "is_drawn"), [(199, False), (200, True)])
+def test_a_long_list_is_read_with_a_bar(
+    monkeypatch: pytest.MonkeyPatch, entries: int, *, is_drawn: bool
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    with monkeypatch.context() as patched:
+        patched.setattr("sys.stdout", io.StringIO())
+        patched.setattr("sys.stderr", terminal)
+        assert list(Output(Form.JSON).watched(range(entries))) == list(range(entries))
+    assert ("reading" in terminal.getvalue()) == is_drawn
+
+
+COLUMNS = ("NAME", "ZONE", "TARGET")
+
+
+@pytest.mark.parametrize(
+    ("width", "widths"),
+    [
+        (100, (20, 13, 30)),
+        (67, (20, 13, 30)),
+        (60, (20, 13, 23)),
+        (45, (20, 13, 8)),
+        (43, (20, 11, 8)),
+        (40, (20, 8, 8)),
+        (39, (20, 8, 0)),
+        (30, (20, 8, 0)),
+        (29, (20, 0, 0)),
+        (5, (20, 0, 0)),
+    ],
+)
+def test_columns_are_cut_and_then_left_out_until_a_table_fits(width: int, widths: tuple[int, ...]) -> None:
+    assert tuple(fitted(COLUMNS, (20, 13, 30), width, ("TARGET", "ZONE"))) == widths
+
+
+def test_a_table_fits_its_terminal_and_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    row = ("n" * 20, "Europe/Paris", "https://consumer.example/hook")
+    for width, left_out in ((60, None), (45, None), (30, "TARGET"), (25, "TARGET, ZONE")):
+        monkeypatch.setenv("COLUMNS", str(width))
+        terminal, errors = Terminal(), io.StringIO()
+        with monkeypatch.context() as patched:
+            patched.setattr("sys.stdout", terminal)
+            patched.setattr("sys.stderr", errors)
+            Output().table(COLUMNS, [row], [], shortened=("TARGET", "ZONE"))
+        lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in terminal.getvalue().splitlines()]
+        assert max(map(len, lines)) <= width
+        assert row[0] in lines[1]
+        said = "" if left_out is None else f"The terminal is too narrow for {left_out}.\n"
+        assert errors.getvalue() == said
