@@ -195,13 +195,18 @@ def ask(text: str, *, is_sure: bool) -> None:
         typer.confirm(text, abort=True, err=True)
 
 
-def selection(prefix: str | None, label: Iterable[str], name: str | None) -> dict[str, Any] | None:
-    """The filter of a command about one job or many; None if it names one. InputError for both or neither."""
+def selection(
+    prefix: str | None, label: Iterable[str], name: str | None, by: str = "--label"
+) -> dict[str, Any] | None:
+    """The filter of a command about one job or many; None if it names one. InputError for both or neither.
+
+    `by` is the option that gives the labels.
+    """
     labels = read_labels(label)
     if name is not None and (prefix or labels):
-        raise InputError("Give the name of a job, or select many by --prefix or --label, not both.")
+        raise InputError(f"Give the name of a job, or select many by --prefix or {by}, not both.")
     if name is not None:
         return None
     if not prefix and not labels:
-        raise InputError("Give the name of a job, or select many by --prefix or --label.")
+        raise InputError(f"Give the name of a job, or select many by --prefix or {by}.")
     return {"prefix": prefix, "labels": labels}

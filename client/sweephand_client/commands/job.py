@@ -1,5 +1,6 @@
 """The commands that write jobs and make triggers: `sweephand job …`."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, cast
 
 import typer
@@ -9,12 +10,14 @@ from sweephand_client.commands.inputs import JobName, Yes, ask, confirm, read_js
 from sweephand_client.commands.job_options import read_job, takes_fields
 from sweephand_client.commands.job_views import Label, Prefix
 from sweephand_client.commands.job_views import app as app  # noqa: PLC0414 - the group of all commands about jobs
-from sweephand_client.commands.session import Session, command
+from sweephand_client.commands.problems import exit_for
+from sweephand_client.commands.session import Session, command, problem_value
 from sweephand_client.commands.tables import counted
 from sweephand_client.commands.times import AHEAD, PAST, given
-from sweephand_client.http.errors import InputError
+from sweephand_client.http.errors import InputError, Problem
 from sweephand_client.openapi.job_answers import JobResponse
 from sweephand_client.openapi.requests import CatchUpMode, JobPatchRequest, JobRequest
+from sweephand_client.tasks.patching import patch_jobs
 
 _MaybeName = Annotated[
     str | None, typer.Argument(help="The name of the job.", show_default=False, autocompletion=job_names)
@@ -41,23 +44,58 @@ def schedule_job(
 @takes_fields
 def patch(
     session: Session,
-    name: JobName,
+    name: _MaybeName = None,
     *,
     fields: dict[str, Any],
     without: Annotated[
         list[str] | None, typer.Option("--without", help="A field that is removed.", metavar="NAME")
     ] = None,
     if_match: Annotated[str | None, typer.Option(help="Only if the job has this revision.")] = None,
+    prefix: Prefix = None,
+    where: Annotated[
+        list[str] | None, typer.Option("--where", help="All jobs with this label, as name=value.")
+    ] = None,
+    yes: Yes = False,
 ) -> None:
-    """Write some fields of a job. Labels that are not given stay."""
+    """Write some fields of a job, or of all jobs that --prefix or --where select. Other labels stay."""
     removed = dict.fromkeys(without or ())
     if both := removed.keys() & fields.keys():
         raise InputError(f"Give {', '.join(sorted(both))} a value or remove it, not both.")
     if not (changed := {**fields, **removed}):
         raise InputError("Say which fields to write, as in --schedule @hourly, or to remove: --without ttl.")
     given = cast("JobPatchRequest", changed)  # the API checks it
-    written = session.client.jobs.patch(session.namespace, name, given, if_match=if_match)
+    chosen = selection(prefix, where or (), name, by="--where")
+    if chosen is not None:
+        if if_match is not None:
+            raise InputError("Give --if-match with the name of one job.")
+        _patch_many(session, chosen, given, is_sure=yes)
+        return
+    written = session.client.jobs.patch(session.namespace, str(name), given, if_match=if_match)
     session.output.done(_about(session, written), written)
+
+
+def _patch_many(
+    session: Session, chosen: Mapping[str, Any], fields: JobPatchRequest, *, is_sure: bool
+) -> None:
+    """Patch the selected jobs. A person is told how many they are, and asked."""
+    output = session.output
+    listed = session.client.jobs.list(
+        session.namespace, prefix=chosen["prefix"] or "", labels=chosen["labels"]
+    )
+    names = [each["name"] for each in output.watched(listed)]
+    ask(f"Write {', '.join(sorted(fields))} of {counted(len(names), 'job')}?", is_sure=is_sure)
+    problems: dict[str, Problem] = {}
+    with output.progress("patching", len(names)) as bar:
+        found = patch_jobs(session.client, session.namespace, names, fields)
+        for name, problem in zip(names, found, strict=True):
+            bar.step()
+            if problem is not None:
+                problems[name] = problem
+                output.note(f"{name} refused: {problem}")
+    count = len(names) - len(problems)
+    refused = {name: problem_value(each) for name, each in problems.items()}
+    output.done(f"Patched {counted(count, 'job')}.", {"patched": count, "refused": refused})
+    exit_for(problems.values())
 
 
 @command(app)
