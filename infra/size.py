@@ -70,7 +70,7 @@ CEILINGS: Final = {
     # CPU time: 44. Models of requests are built when they are used: 14.
     # CPU time: 44. The console is sent without its comments: 1.
     # CPU time: 44.
-    "package": Size(lines=36_506, modules=343, inner_imports=34),
+    "package": Size(lines=36_685, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -95,12 +95,12 @@ CEILINGS: Final = {
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 34.
     # An example of each command takes 85, local stacks on other ports 70, the attempts of a run 60, tables that
     # fit 50, patches of many jobs 70, and what an overview may count 35.
-    "client": Size(lines=7_457, modules=75, inner_imports=0),
+    "client": Size(lines=7_461, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
     # The health of a job takes 7, and attempts 7. Many runs take 17, the overview 32.
-    "generated": Size(lines=1_104, modules=10, inner_imports=0),
+    "generated": Size(lines=1_113, modules=10, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
     # The worker uses what reads the time of a heartbeat.
@@ -139,7 +139,7 @@ CEILINGS: Final = {
     # The first paint of the console: 61.
     # Twenty tasks of an operator, with their steps, take 865 in eight modules: the tasks 430, what performs them
     # 195, their scenes 120, and the command with its table 120.
-    "infra": Size(lines=8_836, modules=123, inner_imports=1),
+    "infra": Size(lines=8_030, modules=115, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -198,20 +198,16 @@ CEILINGS: Final = {
     # Charts of the console: 133, in a module.
     # The form of a job, compared with the fields of the API, and its inputs: 409, in two modules.
     # Attempts, patches, examples and local stacks of the command line, and the counts of tasks: 465.
-    "tests": Size(lines=101_138, modules=881, inner_imports=1),
+    "tests": Size(lines=103_490, modules=892, inner_imports=1),
 }
 
 
 #: All pages together have no more words than this, so that somebody can read them in a few hours.
 #: Measurements beside other schedulers take 2,400, most of them cells of tables, and their decision 205. What
-#: is asked of runs and jobs that fail takes 500. Charts of the console take 130, and
-#: what is late and waits 150. Batches that go on take 30,
-#: and all namespaces at once 95.
-#: is asked of runs and jobs that fail takes 500, and why the console asks for them as it does 230.
-#: is asked of runs and jobs that fail takes 500. The console's jump, windows, secrets and first paint: 240.
-#: is asked of runs and jobs that fail takes 500. Charts of the console take 130.
-#: is asked of runs and jobs that fail takes 500.
-WORDS_MAX: Final = 63_849
+#: is asked of runs and jobs that fail takes 500. The console takes 1,390: why it asks for jobs as it does 230,
+#: what is late and waits 150, charts 130, all namespaces at once 95, batches that go on 30, its jump, windows,
+#: secrets and first paint 240, and the tasks of an operator in a table the rest.
+WORDS_MAX: Final = 64_593
 
 
 def size_of(source: str) -> Size:

@@ -58,9 +58,7 @@ def eventbridge(
 ) -> None:
     """Make jobs of the schedules of EventBridge Scheduler, and report what becomes of each.
 
-    Schedule groups become namespaces, unless --namespace takes all. For example:
-
-    sweephand import eventbridge --region eu-west-1 --to jobs
+    Schedule groups become namespaces, unless --namespace takes all.
     """
     if not (to or disable_source or dry_run):
         raise InputError("Say what to do: --dry-run to report, --to FOLDER for files, or --disable-source.")

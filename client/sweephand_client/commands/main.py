@@ -12,6 +12,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
+from sweephand_client.commands.examples import epilog
+
 
 class _Place(NamedTuple):
     """Where a command or a group is: a module of this folder, and its name there.
@@ -106,13 +108,19 @@ def _made(name: str, place: _Place) -> Any:
     if isinstance(found, typer.Typer):
         group = get_group(found)
         group.name = name
-        for each in group.commands.values():
-            _name_types(each)
+        for inner, each in group.commands.items():
+            _complete_help(each, f"{name} {inner}")
         return group
     alone = typer.Typer(add_completion=False)
     register = alone.command(name) if place.is_plain else _module("session").command(alone, name)
     register(found)
-    return _name_types(get_command(alone))
+    return _complete_help(get_command(alone), name)
+
+
+def _complete_help(made: Any, name: str) -> Any:
+    """Give the help of a command its examples, and the names of types in words."""
+    made.epilog = epilog(name)
+    return _name_types(made)
 
 
 def _name_types(made: Any) -> Any:

@@ -3,9 +3,9 @@
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { get, pathOf } from "./api.js";
 import { Spark } from "./chart.js";
+import { FirstJob } from "./first.js";
 import { useLive } from "./live.js";
 import { Beat, heartbeat, StackTrouble, Tile } from "./overview.js";
-import { FirstJob } from "./first.js";
 import { Loaded, Table, When } from "./parts.js";
 import { linkTo } from "./route.js";
 import { count, counted, fromNow, lateness } from "./time.js";
@@ -56,18 +56,21 @@ async function everyNamespace(known, onPart) {
 }
 
 /** What counts as trouble, the worst first. */
-const TROUBLES = [(each) => each.failingJobs, (each) => each.failed, (each) => each.retrying, (each) => each.running, (each) => each.lastHour?.late ?? 0, pausedIn, (each) => each.waiting];
+const TROUBLES = [(each) => each.failingJobs, (each) => each.failed, (each) => each.retrying, (each) => each.running, (each) => each.lastHour?.late ?? 0];
+
+/** What somebody may have wanted so. It is shown, and is no trouble. */
+const HOLDS = [(each) => each.waiting, pausedIn];
 
 function pausedIn(each) {
   return (each.pausedJobs ?? 0) + each.pausedPolicies;
 }
 
-const isSick = (each) => TROUBLES.some((trouble) => trouble(each) > 0);
+const hasAny = (each, kinds) => kinds.some((kind) => kind(each) > 0);
 
 function bySickness(items) {
   return [...items].sort((one, other) => {
-    const trouble = TROUBLES.find((each) => each(one) !== each(other));
-    return trouble ? trouble(other) - trouble(one) : one.namespace.localeCompare(other.namespace);
+    const kind = [...TROUBLES, ...HOLDS].find((each) => each(one) !== each(other));
+    return kind ? kind(other) - kind(one) : one.namespace.localeCompare(other.namespace);
   });
 }
 
@@ -78,19 +81,20 @@ const failuresOf = (items) => items[0].failuresOverTime.map((_, at) => sumBy(ite
 
 /** The four numbers of all namespaces. Each leads to the namespace that has most of it. */
 function Totals({ found: { items, isPartial } }) {
-  const tile = (title, number, screen, query, tone, said, spark) => {
+  const tile = (title, number, screen, tone, said, { query = {}, spark = null, isLeast = false } = {}) => {
     const having = items.filter((each) => number(each) > 0).sort((one, other) => number(other) - number(one));
     const link = having.length ? linkTo([having[0].namespace, screen], query) : "#/";
     const where = having.length > 1 ? `In ${count(having.length)} namespaces, most in ${having[0].namespace}.` : `In ${having[0]?.namespace}.`;
-    return html`<${Tile} title=${title} link=${link} value=${count(sumBy(items, number))} tone=${having.length ? tone : "calm"} detail=${having.length ? where : said} spark=${having.length ? spark : null} />`;
+    return html`<${Tile} title=${title} link=${link} value=${`${count(sumBy(items, number))}${isLeast || isPartial ? "+" : ""}`} tone=${having.length ? tone : "calm"} detail=${having.length ? where : said} spark=${having.length ? spark : null} />`;
   };
   const counts = items.some((each) => each.lastHour);
   return html`<ul class="tiles" aria-label="What needs a look">
-    ${tile("Failed", (each) => each.failed, "failures", {}, "bad", "No run in the last 24 hours.", failuresOf(items))}
-    ${counts ? tile("Late", (each) => each.lastHour?.late ?? 0, "overview", {}, "warn", "Each delivery of the last hour began within a second.")
+    ${tile("Failed", (each) => each.failed, "failures", "bad", "No run in the last 24 hours.", { spark: failuresOf(items), isLeast: items.some((each) => each.partial) })}
+    ${counts ? tile("Late", (each) => each.lastHour?.late ?? 0, "overview", "warn", "Each delivery of the last hour began within a second.")
       : html`<${Tile} title="Late" link="#/" tone="calm" detail="This stack does not count deliveries." />`}
-    ${tile("Waiting", (each) => each.waiting, "policies", {}, "busy", "No trigger waits under a policy.")}
-    ${tile("Paused", pausedIn, "jobs", { state: "paused" }, "warn", "No job and no policy.")}</ul>
+    ${tile("Waiting", (each) => each.waiting, "policies", "busy", "No trigger waits under a policy.", { isLeast: items.some((each) => !each.waitingIsExact) })}
+    ${items.some((each) => each.pausedJobs === null) ? html`<${Tile} title="Paused" link="#/" tone="calm" detail="Counting …" />`
+      : tile("Paused", pausedIn, "jobs", "warn", "No job and no policy.", { query: { state: "paused" } })}</ul>
     ${isPartial ? html`<p class="soft" role="status">${counted(items.length, "namespace")} up to now, in the order of their names.</p>` : null}`;
 }
 
@@ -99,8 +103,9 @@ const ROWS_BEFORE_SEARCH = 8;
 function NamespaceTable({ items }) {
   const [text, setText] = useState("");
   const shown = items.filter((each) => each.namespace.includes(text.trim()));
-  const sick = shown.filter(isSick).length;
-  return html`<section aria-labelledby="namespaces-title"><div class="head"><h2 id="namespaces-title">${sick ? `${counted(sick, "namespace")} to look at` : "Nothing to look at"}</h2>
+  const sick = shown.filter((each) => hasAny(each, TROUBLES)).length;
+  const calm = items.some((each) => each.lastHour) ? "Nothing fails, and nothing is late" : "Nothing fails";
+  return html`<section aria-labelledby="namespaces-title"><div class="head"><h2 id="namespaces-title">${sick ? `${counted(sick, "namespace")} in trouble` : calm}</h2>
       ${items.length > ROWS_BEFORE_SEARCH ? html`<label class="inline">Name contains <input type="search" value=${text} autocomplete="off" spellcheck=${false}
         onInput=${(event) => setText(event.target.value)} /></label>` : null}</div>
     <${Table} label="Namespaces" className="namespaces" head=${["Namespace", "Failing jobs", "Failed", "In retry", "No heartbeat", "Late", "Waiting", "Paused", "Failures since yesterday", "Newest failure"]}>${shown.map((each) => html`
@@ -111,7 +116,7 @@ function NamespaceRow({ each }) {
   const { namespace, partial } = each;
   const number = (name, value, screen, tone, query = {}, isPartial = false, title = null) => html`<td class="number" data-name=${name}>${value === null ? html`<span class="soft">–</span>`
     : value > 0 ? html`<a class=${`figure is-${tone}`} title=${title} href=${linkTo([namespace, screen], query)}>${count(value)}${isPartial ? "+" : ""}</a>` : html`<span class="soft">0</span>`}</td>`;
-  return html`<tr class=${isSick(each) ? "" : "is-calm"}>
+  return html`<tr class=${hasAny(each, [...TROUBLES, ...HOLDS]) ? "" : "is-calm"}>
     <td class="name"><a href=${linkTo([namespace, "overview"])}>${namespace}</a></td>
     ${number("Failing jobs", each.failingJobs, "failures", "bad", {}, partial)}${number("Failed", each.failed, "failures", "bad", {}, partial)}${number("In retry", each.retrying, "failures", "warn", {}, partial)}
     ${number("No heartbeat", each.running, "failures", "warn", {}, partial)}
@@ -121,57 +126,3 @@ function NamespaceRow({ each }) {
     <td>${each.failuresOverTime.some(Boolean) ? html`<${Spark} values=${each.failuresOverTime} tone="bad" />` : null}</td>
     <td><${When} at=${each.newestFailureAt} /></td></tr>`;
 }
-// Failures of all namespaces, for a key of all of them: how many each has, and what is done to all of a span.
-
-import { html, useState } from "./vendor/preact.js";
-import { Empty, Loaded, Table, When } from "./parts.js";
-import { AskRuns, CountSpan } from "./span.js";
-import { count, counted } from "./time.js";
-
-/** A page of the overview has 50 namespaces, and each costs at least 18 requests to DynamoDB. */
-const OVERVIEW_PAGES = 4;
-const OVERVIEW_REFRESH_MS = 60_000;
-
-/** The namespaces that have runs in a state since an instant, the most first. */
-async function namespacesWith(state, since) {
-  const found = [];
-  for (let made = 0; made < OVERVIEW_PAGES; made += 1) {
-    const page = await get(pathOf("overview"), { since, cursor });
-    found.push(...page.items);
-    cursor = page.nextCursor;
-    if (!cursor) break;
-  }
-  const items = found.filter((each) => each[state] || each.partial).sort((one, other) => other[state] - one[state]);
-  return { items, looked: found.length, isPartial: Boolean(cursor) };
-
-export function Everywhere({ seen, filter, verb, linkOf, onTold }) {
-  const { state } = seen;
-  const [asked, setAsked] = useState(null);
-  const live = useLive(() => namespacesWith(state, filter().since), "namespaces", OVERVIEW_REFRESH_MS);
-  const close = () => {
-    setAsked(null);
-    live.reload();
-  const isNarrow = seen.reason || seen.prefix || seen.label.length || seen.until;
-  return html`<${Loaded} live=${live} what="the namespaces" show=${({ items, looked, isPartial }) => html`
-      ${isPartial ? html`<p class="soft">These are among the first ${count(looked)} namespaces by name.</p>` : null}
-      ${items.length ? html`<div class="selection is-idle"><span>${counted(items.length, "namespace")} with ${state} runs</span>
-          ${verb ? html`<${CountSpan} namespaces=${items.map((each) => each.namespace)} verb=${verb} filter=${filter} onAsk=${setAsked} />` : null}</div>
-        <${Table} label="Namespaces" head=${["Namespace", `Runs ${state}`, "Failing jobs", "Newest failure"]}>${items.map((each) => html`<tr key=${each.namespace}>
-          <td class="name"><a href=${linkOf(each.namespace)}>${each.namespace}</a></td>
-          <td class="number">${each.partial ? "at least " : ""}${count(each[state])}</td><td class="number">${count(each.failingJobs)}</td>
-          <td><${When} at=${each.newestFailureAt} /></td></tr>`)}<//>
-        ${isNarrow ? html`<p class="soft">The table counts all runs since the beginning of the span. The search and the end of the span hold for what is done.</p>` : null}`
-        : html`<${Empty} title=${`No namespace has a ${state} run in this span.`} />`}`} />
-    ${asked ? html`<${AskRuns} verb=${verb} ...${asked} onTold=${onTold} onClose=${close} />` : null}`;
-// All namespaces that a key sees.
-
-import { html } from "./vendor/preact.js";
-import { getAll, pathOf } from "./api.js";
-import { Empty, Loaded, Table } from "./parts.js";
-
-export function Everywhere() {
-  const live = useLive(() => getAll(pathOf("namespaces")), "namespaces");
-  return html`<div class="head"><h1>All namespaces</h1></div><${Loaded} live=${live} what="the namespaces" show=${(found) => (found.length ? html`
-    <${Table} label="Namespaces" head=${["Namespace"]}>${found.map(({ namespace }) => html`<tr key=${namespace}>
-      <td class="name"><a href=${linkTo([namespace, "overview"])}>${namespace}</a></td></tr>`)}<//>`
-    : html`<${Empty} title="This stack has no jobs."><p>A namespace exists once it has a job. Name one above to begin.</p><//>`)} />`;

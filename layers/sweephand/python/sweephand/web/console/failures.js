@@ -5,7 +5,7 @@ import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { getSome, inNamespace } from "./api.js";
 import { changeEach, chosenWith, labelsIn, VERB_WORDS } from "./bulk.js";
-import { Everywhere } from "./everywhere.js";
+import { FailuresEverywhere } from "./failures_everywhere.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, useFields, When } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
@@ -76,7 +76,7 @@ export function Failures({ me, namespace, query }) {
   return html`<div class="head"><h1>Failures</h1></div>
     <${FailuresForm} namespace=${namespace} seen=${seen} mayAll=${me.namespace === "*"} />
     ${told.key === key ? html`<p class="told" role="status">${told.text}</p>` : null}
-    ${isEverywhere ? html`<${Everywhere} key=${key} ...${about} linkOf=${(each) => addressOf(each, { ...seen, all: "" })} />`
+    ${isEverywhere ? html`<${FailuresEverywhere} key=${key} ...${about} linkOf=${(each) => addressOf(each, { ...seen, all: "" })} />`
       : html`<${FailuresHere} key=${key} namespace=${namespace} ...${about} />`}`;
 }
 
