@@ -182,7 +182,7 @@ def test_no_countdown_goes_below_zero(open_console: Open, town: Town) -> None:
     expect(due).to_have_text("in 10 s")
     page.clock.run_for(4_000)
     expect(due).to_have_text("in 6 s")
-    page.clock.run_for(9_000)
+    page.clock.run_for(7_000)
     expect(due).to_have_text("due now")
     expect(page.locator(".fires tbody td:last-child").first).to_have_text("due now")
 

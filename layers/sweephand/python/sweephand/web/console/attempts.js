@@ -3,7 +3,6 @@
 import { html } from "./vendor/preact.js";
 import { StateMark, When } from "./parts.js";
 import { lateness } from "./time.js";
-import { Due } from "./zone.js";
 
 /** The state that an attempt has left: all but the latest one have failed. */
 const stateOf = (attempt, run) => (attempt.attempt === run.attempts && ["succeeded", "running", "claimed"].includes(run.state) ? run.state : "failed");
@@ -32,7 +31,7 @@ export function Attempts({ run, zone }) {
           <span class="long">${[each.responseCode, each.answer].filter((part) => part !== null).join(" · ")}</span></li>`,
       ];
     })}
-    ${run.nextAttemptAt ? html`<li class="mark is-coming"><span class="step">Attempt ${run.attempts + 1}</span><${Due} at=${run.nextAttemptAt} zone=${zone} /></li>` : null}
+    ${run.nextAttemptAt ? html`<li class="mark is-coming"><span class="step">Attempt ${run.attempts + 1}</span><${When} at=${run.nextAttemptAt} zone=${zone} isDue /></li>` : null}
     ${["failed", "cancelled"].includes(run.state) && run.endedAt ? html`<li class="mark"><span class="step">${run.state === "failed" ? "Given up" : "Cancelled"}</span>
       <${When} at=${run.endedAt} zone=${zone} /></li>` : null}</ol></section>`;
 }

@@ -1,9 +1,8 @@
 // The next due times of a schedule, with what the clock changes and a calendar do to them.
 
 import { html } from "./vendor/preact.js";
-import { Empty, Table } from "./parts.js";
-import { dateText, inZone, planned, viewerZone, wallClock } from "./time.js";
-import { useTicks } from "./zone.js";
+import { Away, Empty, Table } from "./parts.js";
+import { dateText, inZone, viewerZone, wallClock } from "./time.js";
 
 const CHANGE = {
   "gap-shifted": "The clock skips the local time this day, so it fires when the gap ends.",
@@ -26,17 +25,16 @@ function changeOf({ reason, movedFrom, day }) {
  * is null unless the job is paused: none fires before its `until`, if it has one.
  */
 export function Fires({ found, zone = "UTC", pause = null }) {
-  useTicks();
   const rows = [...found.occurrences, ...found.skipped.map((each) => ({ ...each, isSkipped: true }))]
     .sort((one, other) => Date.parse(one.utc) - Date.parse(other.utc));
   if (!rows.length) return html`<${Empty} title="Nothing more falls due." />`;
   const others = [...new Set([viewerZone(), "UTC"])].filter((each) => each !== zone)
     .map((each) => [each, each === "UTC" ? "UTC" : `${each} (yours)`]);
   const isHeld = (row) => pause && !(Date.parse(row.utc) >= Date.parse(pause.until));
-  const coming = (row) => (row.isSkipped ? "skipped" : isHeld(row) ? "paused" : planned(row.utc));
+  const coming = (row) => (row.isSkipped ? "skipped" : isHeld(row) ? "paused" : html`<${Away} at=${row.utc} isDue />`);
   return html`<${Table} label="Next due times" className="fires" head=${[zone, ...others.map(([, title]) => title), ""]}>
     ${rows.map((row) => html`<tr key=${row.utc + row.isSkipped} class=${row.isSkipped ? "is-skipped" : isHeld(row) ? "is-held" : ""}>
       <td>${wallClock(row.local)}${row.reason ? html`<span class="change">${changeOf(row)}</span>` : null}</td>
-      ${others.map(([each, title]) => html`<td class="soft" data-label=${title}>${inZone(row.utc, each)}</td>`)}
+      ${others.map(([each]) => html`<td class="soft">${inZone(row.utc, each)}</td>`)}
       <td class="soft">${coming(row)}</td></tr>`)}<//>`;
 }

@@ -13,7 +13,7 @@ import { useLive } from "./live.js";
 import { Empty, Facts, Loaded, StateMark, When } from "./parts.js";
 import { linkTo } from "./route.js";
 import { Runs } from "./runs.js";
-import { Due, useZone } from "./zone.js";
+import { useZone } from "./zone.js";
 
 export function Job({ me, namespace, name, query }) {
   const path = inNamespace(namespace, "jobs", name);
@@ -81,7 +81,7 @@ function Notes({ job, zone }) {
   };
   return [
     job.state === "paused" ? html`<p class="note">Paused <${When} at=${job.pausedAt} zone=${zone} />${job.pausedUntil
-      ? html`, until <${Due} at=${job.pausedUntil} zone=${zone} />` : ""}${job.pauseReason ? `: ${job.pauseReason}` : ""}</p>` : null,
+      ? html`, until <${When} at=${job.pausedUntil} zone=${zone} isDue />` : ""}${job.pauseReason ? `: ${job.pauseReason}` : ""}</p>` : null,
     job.policyBlock ? html`<p class="note">${blocks[job.policyBlock]} <a class="button" href=${linkTo([job.namespace, "policies", job.policy])}>Open the policy</a></p>` : null,
   ];
 }
@@ -90,7 +90,7 @@ function Notes({ job, zone }) {
 function DueTimes({ job, fires, zone }) {
   if (job.onDemand) return html`<${Empty} title="This job fires only on demand." />`;
   if (!fires.occurrences.length) return html`<${Empty} title="The series has ended." />`;
-  const until = job.pausedUntil ? html`until the pause ends, <${Due} at=${job.pausedUntil} zone=${zone} />` : "while the job is paused";
+  const until = job.pausedUntil ? html`until the pause ends, <${When} at=${job.pausedUntil} zone=${zone} isDue />` : "while the job is paused";
   return html`${job.state === "paused" ? html`<p><strong>None fires ${until}:</strong> these would be its due times.</p>` : null}
     <${Fires} found=${fires} zone=${job.timezone} pause=${job.state === "paused" ? { until: job.pausedUntil } : null} />`;
 }
@@ -99,7 +99,7 @@ function factsOf(namespace, job, fires, zone) {
   const target = job.target;
   return [
     ["Schedule", [html`<strong>${fires?.description || "Only on demand"}</strong>`, html`<span class="under"><code>${scheduleText(job)}</code> in ${job.timezone || "UTC"}</span>`]],
-    ["Next run", job.state === "paused" ? "none while paused" : job.nextRun ? html`<${Due} at=${job.nextRun} zone=${zone} isPlan=${true} />` : "none"],
+    ["Next run", job.state === "paused" ? "none while paused" : job.nextRun ? html`<${When} at=${job.nextRun} zone=${zone} isDue />` : "none"],
     ["Last run", job.lastRun ? html`<a href=${linkTo([namespace, "jobs", job.name, "runs", job.lastRun.id])}><${When} at=${job.lastRun.dueAt}
       zone=${zone} /></a> <${StateMark} state=${job.lastRun.state} />` : "none yet"],
     ["Target", [html`<code>${target.type}</code> `, html`<span class="long">${target.url || target.queueUrl || target.functionArn || target.topicArn

@@ -11,7 +11,7 @@ import { useLive } from "./live.js";
 import { Command, Facts, Loaded, StateMark, When } from "./parts.js";
 import { linkTo } from "./route.js";
 import { counted, inZone, lateness } from "./time.js";
-import { Due, Timed, useZone } from "./zone.js";
+import { Timed, useZone } from "./zone.js";
 
 export function Run({ me, namespace, name, id }) {
   const path = inNamespace(namespace, "jobs", name, "runs", id);
@@ -72,13 +72,13 @@ function sentenceOf(run, zone) {
   const attempts = counted(run.attempts, "attempt");
   const late = run.latenessMs === null ? "" : ` It began ${lateness(run.latenessMs)} after its due time.`;
   return {
-    scheduled: html`It is due <${Due} at=${run.dueAt} zone=${zone} />.`,
+    scheduled: html`It is due <${When} at=${run.dueAt} zone=${zone} isDue />.`,
     enqueued: "It is due and on its way.",
     waiting: run.reason ? null : "It waits.",
     claimed: `Attempt ${run.attempts} is under way.${late}`,
-    running: run.heartbeatBy ? html`The consumer works on it. Its next callback is due <${Due} at=${run.heartbeatBy} zone=${zone} />, and the run must be over
-      by <${Due} at=${run.runUntil} zone=${zone} />.` : "The consumer works on it.",
-    retrying: html`Attempt ${run.attempts} failed${run.lastFailure ? `: ${run.lastFailure.reason}` : "."}${run.nextAttemptAt ? html` Attempt ${run.attempts + 1} is due <${Due} at=${run.nextAttemptAt} zone=${zone} />.` : null}`,
+    running: run.heartbeatBy ? html`The consumer works on it. Its next callback is due <${When} at=${run.heartbeatBy} zone=${zone} isDue />, and the run must be over
+      by <${When} at=${run.runUntil} zone=${zone} isDue />.` : "The consumer works on it.",
+    retrying: html`Attempt ${run.attempts} failed${run.lastFailure ? `: ${run.lastFailure.reason}` : "."}${run.nextAttemptAt ? html` Attempt ${run.attempts + 1} is due <${When} at=${run.nextAttemptAt} zone=${zone} isDue />.` : null}`,
     succeeded: `It succeeded ${run.attempts > 1 ? `with attempt ${run.attempts}` : "at once"}.${late}`,
     failed: `It was given up after ${attempts}.`,
     skipped: run.count ? html`It was skipped, and with it ${counted(run.count, "due time")} up to <${When} at=${run.lastDueAt} zone=${zone} />.` : "It was skipped.",

@@ -83,8 +83,8 @@ function RunTable({ namespace, name, runs, zone, onRedrive }) {
     ${(isWhole ? runs : runs.slice(0, ROWS_AT_FIRST)).map((run) => html`<tr key=${run.id}>
       <td><a href=${linkTo([namespace, "jobs", name, "runs", run.id])}><${When} at=${run.dueAt} zone=${zone} /></a></td>
       <td><${StateMark} state=${run.state} /></td>
-      <td class="number" data-label="Lateness">${lateness(run.latenessMs)}</td>
-      <td class="number" data-label="Attempts">${run.attempts}</td>
+      <td class="number">${lateness(run.latenessMs)}</td>
+      <td class="number">${run.attempts}</td>
       <td class="answer">${answerText(run)}</td>
       ${hasVerbs ? html`<td>${run.state === "failed" ? html`<button type="button" aria-label=${`Redrive the run due ${inZone(run.dueAt, zone)}`}
         onClick=${() => onRedrive(run)}>Redrive</button>` : null}</td>` : null}

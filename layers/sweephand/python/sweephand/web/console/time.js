@@ -126,18 +126,6 @@ export function counted(number, noun) {
   return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** What a countdown says. It never goes below zero: `in 42 s`, `due now`, `late by 3 s`. */
-export function countdown(instant, now = Date.now()) {
-  const away = Date.parse(instant) - now;
-  if (Math.abs(away) < SECOND) return "due now";
-  return away > 0 ? `in ${roughly(away)}` : `late by ${roughly(-away)}`;
-}
-
-/** What a countdown to a due time of a schedule says. Nobody knows from a schedule whether a trigger is late. */
-export function planned(instant, now = Date.now()) {
-  return Date.parse(instant) > now ? countdown(instant, now) : "due now";
-}
-
 const MONTH_NAMES = "JanFebMarAprMayJunJulAugSepOctNovDec";
 
 /** What the clock of a zone shows at an instant, as if it were UTC. */

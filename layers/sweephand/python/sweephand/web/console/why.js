@@ -10,7 +10,7 @@ import { useLive } from "./live.js";
 import { Facts, Loaded, StateMark, When } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
 import { instantIn } from "./time.js";
-import { Due, Timed, useZone } from "./zone.js";
+import { Timed, useZone } from "./zone.js";
 
 /** Verdicts of which somebody should look further. What the job's own definition or a person said is none. */
 const WENT_WRONG = new Set(["failed", "misfire", "switched-off", "stopped", "not-swept"]);
@@ -56,7 +56,7 @@ function Verdict({ found, zone, children }) {
   const kind = found.verdict === "delivered" ? "is-good" : WENT_WRONG.has(found.verdict) ? "is-bad" : "is-warn";
   const { next } = found;
   return html`<div class=${`beat ${kind}`}><strong class="verdict">${found.verdict}</strong><p><${Timed} text=${found.summary} zone=${zone} /></p>
-    ${next ? html`<p><strong>Next:</strong> ${next.step}${next.at ? html` <${Due} at=${next.at} zone=${zone} />` : null}</p>` : null}${children}</div>`;
+    ${next ? html`<p><strong>Next:</strong> ${next.step}${next.at ? html` <${When} at=${next.at} zone=${zone} isDue />` : null}</p>` : null}${children}</div>`;
 }
 
 /** Verdicts that the schedule gives: what changes them is the definition. */
@@ -84,6 +84,7 @@ function Actions({ me, namespace, name, found, job, onAsk }) {
     ${evidence.waitsFor ? link("Open the run that was not over", "jobs", name, "runs", evidence.waitsFor) : null}
     ${evidence.policy ? link("Open the policy", "policies", evidence.policy) : null}
     ${evidence.calendar?.name ? link("Open the calendar", "calendars", evidence.calendar.name) : null}
+    ${verdict.endsWith("window") ? link("Open the windows", "windows") : null}
     ${evidence.limit && may(me, "admin") ? link("Open the settings", "settings") : null}
     ${OF_STACK.has(verdict) ? link("Open the overview", "overview") : null}</div>`;
 }

@@ -1,7 +1,7 @@
-// The zone in which a screen about one job shows all of its times, and countdowns to what is due.
+// The zone in which a screen about one job shows all of its times.
 
-import { html, useEffect, useState } from "./vendor/preact.js";
-import { countdown, inZone, planned, viewerZone } from "./time.js";
+import { html, useState } from "./vendor/preact.js";
+import { inZone, viewerZone } from "./time.js";
 
 const STORED_ZONE = "sweephand-zone";
 
@@ -21,21 +21,6 @@ export function useZone(job) {
     <select value=${isOwn ? "own" : "job"} onChange=${choose}><option value="job">${ofJob} (the job's)</option>
       <option value="own">${own} (yours)</option></select></label>`;
   return { zone: isOwn ? own : ofJob, choice };
-}
-
-/** Renders again each second, so that what is shown of the present time is true. */
-export function useTicks() {
-  const [, setTicks] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setTicks((ticks) => ticks + 1), 1000);
-    return () => clearInterval(timer);
-  }, []);
-}
-
-/** An instant that something is due at, with a countdown that never goes below zero. */
-export function Due({ at, zone, isPlan = false }) {
-  useTicks();
-  return html`<time datetime=${at} title=${`${at} (UTC)`}>${inZone(at, zone)} <span class="soft">${(isPlan ? planned : countdown)(at)}</span></time>`;
 }
 
 /** A text of the API, whose instants are in UTC, with these in the zone of the screen. */
