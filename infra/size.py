@@ -190,7 +190,7 @@ CEILINGS: Final = {
     # A store on a full disk, at every write: 97, in a module.
     # A store on a full disk, cut and damaged, at every byte that matters: 246, in a module.
     # The parts of a run with faults on a local stack: 121, in three modules.
-    # Charts of the console: 144, in a module. Batches that go on: 66. Four numbers: 209, in a module.
+    # Charts of the console: 144, in a module. Batches that go on: 66. Four numbers: 228, in a module.
     # Jobs and failures in the console: 452, in two modules more.
     # The runs beside a run: 60.
     # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
@@ -198,7 +198,7 @@ CEILINGS: Final = {
     # Charts of the console: 133, in a module.
     # The form of a job, compared with the fields of the API, and its inputs: 409, in two modules.
     # Attempts, patches, examples and local stacks of the command line, and the counts of tasks: 465.
-    "tests": Size(lines=103_490, modules=892, inner_imports=1),
+    "tests": Size(lines=101_219, modules=877, inner_imports=1),
 }
 
 

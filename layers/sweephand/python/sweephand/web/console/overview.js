@@ -99,7 +99,7 @@ function FailedTile({ namespace, live }) {
 /** How many runs were due in each of the last 24 hours. */
 function hourly(runs) {
   const hours = Array(HOURS).fill(0);
-  for (const run of runs) hours[Math.max(0, HOURS - 1 - Math.floor((Date.now() - Date.parse(run.dueAt)) / HOUR_MS))] += 1;
+  for (const run of runs) hours[Math.min(HOURS - 1, Math.max(0, HOURS - 1 - Math.floor((Date.now() - Date.parse(run.dueAt)) / HOUR_MS)))] += 1;
   return hours;
 }
 
