@@ -122,9 +122,8 @@ def test_the_editor_of_a_job_previews_its_calendar(open_console: Open) -> None:
     editor.fill(json.dumps({**definition, "calendar": {"name": "fr", "otherwise": "next"}}))
     expect(page.get_by_text("otherwise on the next one")).to_be_visible()
     editor.fill(json.dumps({**definition, "calendar": {"name": "de"}}))
-    expect(page.get_by_role("alert").filter(has_text="/calendar/name")).to_contain_text(
-        "Create the calendar first"
-    )
+    wrong = page.locator(".field").filter(has=page.get_by_label("Calendar", exact=True)).get_by_role("alert")
+    expect(wrong).to_contain_text("Create the calendar first")
 
 
 def test_a_reader_is_offered_no_change_of_a_calendar(open_console: Open) -> None:

@@ -222,14 +222,15 @@ def test_a_job_that_somebody_else_changed_meanwhile_is_not_overwritten(
 def test_a_save_that_meets_another_change_keeps_both(open_console: Open, town: Town) -> None:
     page = open_console().show("ns/jobs/nightly-backup/edit")
     fold(page, "Overlap and limits").locator("summary").click()
-    page.get_by_label("Priority").select_option("high")
     page.get_by_label("Description").fill("mine")
+    page.get_by_label("Priority").select_option("high")
     job = {name: town.api.get("nightly-backup").json[name] for name in ("schedule", "timezone", "data")}
     town.put("nightly-backup", **job, description="theirs", labels={"team": "data"})
     page.get_by_role("button", name="Save").click()
     note = page.get_by_role("alert").filter(has_text="Somebody else changed this job")
     expect(note).to_contain_text("Their change of labels is in the form")
     expect(note).to_contain_text("You both changed description")
+    expect(note).to_be_in_viewport()
     assert town.api.get("nightly-backup").json["description"] == "theirs"
     save(page, "nightly-backup")
     found = town.api.get("nightly-backup").json

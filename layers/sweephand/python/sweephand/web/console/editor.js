@@ -107,13 +107,16 @@ function Form({ me, namespace, name, loaded, fetchJob }) {
     if (wrong) wrong.focus();
     else element.current.scrollIntoView(); // what stands at no field is above all fields
   }, [problem]);
+  useEffect(() => {
+    if (met) element.current.scrollIntoView();
+  }, [met]);
   const stray = (each) => errors.filter((error, place) => !owners[place] && each.includes(error));
   const others = stray(problem?.errors || []);
   const unknown = Object.keys(value).filter((each) => !JOB_FIELDS.some(([path]) => path.split(".")[0] === each));
   const state = mistake ? "The JSON cannot be read." : errors.length ? `${counted(errors.length, "field")} refused.` : isWritten ? "Not saved yet." : "";
   return html`<form class="editor" ref=${element} onSubmit=${save} onKeyDown=${(event) => (event.ctrlKey || event.metaKey) && event.key === "Enter" && element.current.requestSubmit()}>
     <div class="head"><h1>${name ? `Edit ${name}` : "New job"}</h1></div>
-    <${OwnerNote} job=${loaded.job} />
+    <${OwnerNote} job=${{ ...loaded.job, labels: base.definition.labels }} />
     ${kept ? html`<p class="note">This is what you wrote before. It is not saved. <button type="button" onClick=${beginAgain}>Begin again</button></p>` : null}
     ${met ? html`<${MetNote} met=${met} />` : null}
     ${problem && (others.length || !problem.errors?.length) ? html`<${ProblemNote} problem=${{ message: problem.message, errors: others }} />` : null}
