@@ -198,7 +198,7 @@ CEILINGS: Final = {
     # Charts of the console: 133, in a module.
     # The form of a job, compared with the fields of the API, and its inputs: 409, in two modules.
     # Attempts, patches, examples and local stacks of the command line, and the counts of tasks: 465.
-    "tests": Size(lines=101_219, modules=877, inner_imports=1),
+    "tests": Size(lines=103_511, modules=892, inner_imports=1),
 }
 
 

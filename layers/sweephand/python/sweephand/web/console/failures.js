@@ -32,7 +32,7 @@ function failureText(run, edited = (words) => words) {
 }
 
 /** What the address says: the filter of the API, the span in words, and how runs are grouped. */
-function failuresOf(query) {
+function seenIn(query) {
   const [since, until, reason, prefix] = ["since", "until", "reason", "prefix"].map((name) => query.get(name) || "");
   const span = since || until ? "" : FAILURE_SPANS[query.get("span")] ? query.get("span") : DEFAULT_SPAN;
   const state = query.get("state") in VERB_OF_STATE ? query.get("state") : "failed";
@@ -68,7 +68,7 @@ export function groupsOf(runs, titleOf) {
 }
 
 export function Failures({ me, namespace, query }) {
-  const seen = failuresOf(query);
+  const seen = seenIn(query);
   const isEverywhere = Boolean(seen.all) && me.namespace === "*";
   const key = JSON.stringify([namespace, { ...seen, group: "" }]);
   const [told, setTold] = useState({});

@@ -28,7 +28,7 @@ export function unplaced(problem, places) {
 export function InputField({ form, name, at, label, hint, problem, kind = "text", children, ...rest }) {
   const id = `field-${name}`;
   const errors = refusedAt(problem, at);
-  const shared = { id, value: form.given[name], onInput: form.set(name), "aria-invalid": errors.length ? "true" : null, spellcheck: false, ...rest };
+  const shared = { id, value: form.given[name], onInput: form.set(name), "aria-invalid": errors.length ? "true" : null, "aria-describedby": `${id}-about`, spellcheck: false, ...rest };
   const input = kind === "select" ? html`<select ...${shared}>${children}</select>` : kind === "textarea" ? html`<textarea ...${shared}></textarea>`
     : html`<input type=${kind} autocomplete="off" ...${shared} />`;
   return html`<${Field} id=${id} label=${label} hint=${hint} errors=${errors}>${input}<//>`;

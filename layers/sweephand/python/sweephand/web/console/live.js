@@ -98,18 +98,23 @@ export function useLive(load, key, refreshMs = REFRESH_MS) {
     };
   }, [reload]);
   useEffect(() => {
-    const seen = () => {
-      if (!document.hidden && !underWay.current) reload();
-    };
     shown.current.at = null; // what was shown until now was of another key
     shown.current.reload = reload;
     if (refreshMs !== null) shownLoads.add(shown.current);
     tellAll();
-    const timer = refreshMs === null ? null : setInterval(seen, refreshMs);
-    if (timer !== null) document.addEventListener("visibilitychange", seen);
     return () => {
       shownLoads.delete(shown.current);
       tellAll();
+    };
+  }, [reload]);
+  useEffect(() => {
+    if (refreshMs === null) return undefined;
+    const seen = () => {
+      if (!document.hidden && !underWay.current) reload();
+    };
+    const timer = setInterval(seen, refreshMs);
+    document.addEventListener("visibilitychange", seen);
+    return () => {
       clearInterval(timer);
       document.removeEventListener("visibilitychange", seen);
     };

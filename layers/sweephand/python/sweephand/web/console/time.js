@@ -58,20 +58,32 @@ function offsetAt(instant, zone) {
   }
 }
 
-/** The instant at which the clock of a zone shows this date and time: `2027-03-01T09:00:00+01:00`. */
-export function instantOf(wall, zone) {
-  if (!wall) return "";
-  const time = wall.length === 16 ? `${wall}:00` : wall;
-  const near = offsetAt(Date.parse(`${time}Z`), zone);
-  return time + offsetAt(Date.parse(time + near), zone);
+/** What the clock of a zone shows at an instant of so many ms, as the ms of UTC. */
+function shownAt(ms, zone) {
+  return ms - Date.parse(`1970-01-01T00:00:00${offsetAt(ms, zone)}`);
 }
 
 /** What the clock of a zone shows at an instant: `2027-03-01T09:00`. It is empty for a text that is no instant. */
 export function wallOf(text, zone) {
   const instant = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(instant)) return "";
-  const shift = Date.parse("1970-01-01T00:00:00Z") - Date.parse(`1970-01-01T00:00:00${offsetAt(instant, zone)}`);
-  return new Date(instant + shift).toISOString().slice(0, 16);
+  return Number.isNaN(instant) ? "" : new Date(shownAt(instant, zone)).toISOString().slice(0, 16);
+}
+
+/**
+ * The instant at which the clock of a zone shows a text such as `2026-12-24T18:00`; null if it is no such text.
+ * Of a time that comes twice it is the first, and of one that is skipped the same time after the gap began.
+ */
+export function instantIn(zone, text) {
+  const wall = Date.parse(`${text}Z`);
+  if (Number.isNaN(wall)) return null;
+  const found = [wall - DAY, wall + DAY].map((near) => wall - (shownAt(near, zone) - near));
+  return new Date(found.find((each) => shownAt(each, zone) === wall) ?? found[0]).toISOString();
+}
+
+/** That instant as somebody in the zone writes it: `2027-03-01T09:00:00+01:00`. Null for no time. */
+export function instantOf(text, zone) {
+  const at = instantIn(zone, text);
+  return at && `${wallOf(at, zone)}:00${offsetAt(Date.parse(at), zone)}`;
 }
 
 /** How far an instant is from now: `in 3 h`, `5 min ago`. */
@@ -124,24 +136,4 @@ export function count(number) {
 /** A count and its noun. */
 export function counted(number, noun) {
   return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
-}
-
-const MONTH_NAMES = "JanFebMarAprMayJunJulAugSepOctNovDec";
-
-/** What the clock of a zone shows at an instant, as if it were UTC. */
-function wallOf(ms, zone) {
-  const part = Object.fromEntries(formatIn(zone).formatToParts(ms).map((each) => [each.type, each.value]));
-  const month = MONTH_NAMES.indexOf(part.month.slice(0, 3)) / 3;
-  return Date.UTC(part.year, month, part.day, part.hour, part.minute, part.second);
-}
-
-/**
- * The instant at which the clock of a zone shows a text such as `2026-12-24T18:00`; null if it is no such text.
- * Of a time that comes twice it is the first, and of one that is skipped the same time after the gap began.
- */
-export function instantIn(zone, text) {
-  const wall = Date.parse(`${text}Z`);
-  if (Number.isNaN(wall)) return null;
-  const found = [wall - DAY, wall + DAY].map((near) => wall - (wallOf(near, zone) - near));
-  return new Date(found.find((each) => wallOf(each, zone) === wall) ?? found[0]).toISOString();
 }
