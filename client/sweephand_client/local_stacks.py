@@ -65,6 +65,7 @@ def describing(devs: Path, url: str, key: str) -> Iterator[None]:
     """
     path = devs / f"{urlsplit(url).port}.json"
     with suppress(OSError):
+        _forget_ended(devs)
         write_private(path, exact_json.write({"apiUrl": url, "apiKey": key, "pid": os.getpid()}))
     try:
         yield
@@ -96,6 +97,15 @@ def _described(path: Path, source: str) -> LocalStack:
         # Another program may listen on its port by now. It must not get the key.
         raise InputError(f"{path} describes a process that has ended. Start sweephand dev again.")
     return LocalStack(checked_url(url), key, source)
+
+
+def _forget_ended(devs: Path) -> None:
+    """Remove the files of processes that were killed."""
+    for path in devs.glob("*.json"):
+        try:
+            _described(path, "")
+        except InputError:
+            path.unlink(missing_ok=True)
 
 
 def _runs(pid: int) -> bool:

@@ -6,6 +6,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
@@ -74,6 +75,27 @@ def test_the_lines_that_it_prints_deliver_a_job_and_show_it() -> None:
         assert dev.process.wait(PATIENCE_S) == 0
 
     assert '/inbox/hello  {"hello":"world"}' in shown
+
+
+def test_other_commands_find_it_on_any_port_as_long_as_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWEEPHAND_CONFIG", str(tmp_path / "config"))
+    for name in ("SWEEPHAND_URL", "SWEEPHAND_KEY", "SWEEPHAND_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    program = [sys.executable, "-m", "sweephand_client.commands.main", "status"]
+
+    def status() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(  # noqa: S603 - our own command
+            program, env=own_environment(), cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    with running() as dev:
+        found = status()
+        assert found.returncode == 0, found.stderr
+        assert f"The stack is {dev.client.api_url}, by sweephand dev." in found.stderr
+    ended = status()
+    assert (ended.returncode, "No stack is known" in ended.stderr) == (2, True)
 
 
 def test_a_second_start_finds_its_state(tmp_path: Path) -> None:

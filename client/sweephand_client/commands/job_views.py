@@ -32,7 +32,7 @@ _HEALTH_RUNS_MAX: Final = 10
 _SHOWN: Final = 100
 
 #: The columns of a list that a narrow terminal cuts or leaves out, in this order.
-_CUT: Final = ("TARGET", "SCHEDULE", "ZONE")
+_CUT: Final = ("TARGET", "ZONE", "SCHEDULE")
 
 
 @command(app)

@@ -110,6 +110,19 @@ def test_no_key_goes_to_a_program_that_listens_where_a_dev_server_has_ended(
         assert find_stack(environment=named, directory=tmp_path).authorization() is None
 
 
+def test_the_file_of_a_dev_server_that_was_killed_goes_at_the_next_start(
+    environment: dict[str, str], listening: list[str]
+) -> None:
+    folder = devs_path(environment)
+    folder.mkdir(parents=True)
+    killed = folder / "1.json"
+    killed.touch(mode=0o600)
+    killed.write_text(json.dumps({"apiUrl": "http://127.0.0.1:1", "apiKey": "sh_old", "pid": 2**22 + 1}))
+    with describing(folder, listening[0], "sh_dev"), describing(folder, listening[1], "sh_other"):
+        assert len(list(folder.iterdir())) == 2
+        assert not killed.exists()
+
+
 def test_a_file_that_others_may_read_names_no_stack(
     tmp_path: Path, environment: dict[str, str], listening: list[str]
 ) -> None:
