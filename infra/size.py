@@ -93,9 +93,9 @@ CEILINGS: Final = {
     # named in words, and a command imports only its own module: 115.
     # Who owns a job takes 130. The end of old signing secrets takes 6.
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 34.
-    # An example of each command takes 85, local stacks on other ports 70, the attempts of a run 60, tables that
-    # fit 50, patches of many jobs 70, and what an overview may count 35.
-    "client": Size(lines=7_461, modules=75, inner_imports=0),
+    # An example of each command takes 85, and local stacks on other ports 80. The attempts of a run take 60,
+    # tables that fit 50, patches of many jobs 70, and what an overview may count 35.
+    "client": Size(lines=7_464, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -137,9 +137,9 @@ CEILINGS: Final = {
     # Calls that fail and functions that are killed on a local stack: bursts 125, kills 65, load 215, verdict
     # 75, the run 130, and a consumer that fails attempts and closes connections.
     # The first paint of the console: 61.
-    # Twenty tasks of an operator, with their steps, take 865 in eight modules: the tasks 430, what performs them
-    # 195, their scenes 120, and the command with its table 120.
-    "infra": Size(lines=8_030, modules=115, inner_imports=1),
+    # Twenty tasks of an operator, with their steps, take 940 in nine modules. The tasks take 500, the command
+    # and its table 130, their scenes 105, and what performs them 205.
+    "infra": Size(lines=8_909, modules=124, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -198,7 +198,7 @@ CEILINGS: Final = {
     # Charts of the console: 133, in a module.
     # The form of a job, compared with the fields of the API, and its inputs: 409, in two modules.
     # Attempts, patches, examples and local stacks of the command line, and the counts of tasks: 465.
-    "tests": Size(lines=103_511, modules=892, inner_imports=1),
+    "tests": Size(lines=101_225, modules=882, inner_imports=1),
 }
 
 
@@ -207,7 +207,8 @@ CEILINGS: Final = {
 #: is asked of runs and jobs that fail takes 500. The console takes 1,390: why it asks for jobs as it does 230,
 #: what is late and waits 150, charts 130, all namespaces at once 95, batches that go on 30, its jump, windows,
 #: secrets and first paint 240, and the tasks of an operator in a table the rest.
-WORDS_MAX: Final = 64_593
+#: is asked of runs and jobs that fail takes 500.
+WORDS_MAX: Final = 63_841
 
 
 def size_of(source: str) -> Size:
