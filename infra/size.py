@@ -95,7 +95,7 @@ CEILINGS: Final = {
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 34.
     # An example of each command takes 85, and local stacks on other ports 80. The attempts of a run take 60,
     # tables that fit 50, patches of many jobs 70, and what an overview may count 35.
-    "client": Size(lines=7_464, modules=75, inner_imports=0),
+    "client": Size(lines=7_468, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -139,7 +139,7 @@ CEILINGS: Final = {
     # The first paint of the console: 61.
     # Twenty tasks of an operator, with their steps, take 940 in nine modules. The tasks take 500, the command
     # and its table 130, their scenes 105, and what performs them 205.
-    "infra": Size(lines=8_909, modules=124, inner_imports=1),
+    "infra": Size(lines=8_968, modules=125, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -198,17 +198,16 @@ CEILINGS: Final = {
     # Charts of the console: 133, in a module.
     # The form of a job, compared with the fields of the API, and its inputs: 409, in two modules.
     # Attempts, patches, examples and local stacks of the command line, and the counts of tasks: 465.
-    "tests": Size(lines=101_225, modules=882, inner_imports=1),
+    "tests": Size(lines=103_678, modules=895, inner_imports=1),
 }
 
 
 #: All pages together have no more words than this, so that somebody can read them in a few hours.
-#: Measurements beside other schedulers take 2,400, most of them cells of tables, and their decision 205. What
-#: is asked of runs and jobs that fail takes 500. The console takes 1,390: why it asks for jobs as it does 230,
-#: what is late and waits 150, charts 130, all namespaces at once 95, batches that go on 30, its jump, windows,
-#: secrets and first paint 240, and the tasks of an operator in a table the rest.
-#: is asked of runs and jobs that fail takes 500.
-WORDS_MAX: Final = 63_841
+#: Measurements beside other schedulers take 2,400, most of them cells of tables, and their decision 205.
+#: What is asked of runs and jobs that fail takes 500. The console takes 1,200: why it asks for jobs as it
+#: does 230, what is late and waits 150, charts 130, its other screens 690. Twenty tasks of an operator take
+#: 480, and the rest of the command line 210.
+WORDS_MAX: Final = 65_083
 
 
 def size_of(source: str) -> Size:

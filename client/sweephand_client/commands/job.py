@@ -1,6 +1,7 @@
 """The commands that write jobs and make triggers: `sweephand job …`."""
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Annotated, Any, cast
 
 import typer
@@ -17,7 +18,6 @@ from sweephand_client.commands.times import AHEAD, PAST, given
 from sweephand_client.http.errors import InputError, Problem
 from sweephand_client.openapi.job_answers import JobResponse
 from sweephand_client.openapi.requests import CatchUpMode, JobPatchRequest, JobRequest
-from sweephand_client.tasks.patching import patch_jobs
 
 _MaybeName = Annotated[
     str | None, typer.Argument(help="The name of the job.", show_default=False, autocompletion=job_names)
@@ -86,7 +86,9 @@ def _patch_many(
     ask(f"Write {', '.join(sorted(fields))} of {counted(len(names), 'job')}?", is_sure=is_sure)
     problems: dict[str, Problem] = {}
     with output.progress("patching", len(names)) as bar:
-        found = patch_jobs(session.client, session.namespace, names, fields)
+        # Other commands about jobs do not pay for the import of what writes several at once.
+        patching: Any = import_module("sweephand_client.tasks.patching")
+        found = patching.patch_jobs(session.client, session.namespace, names, fields)
         for name, problem in zip(names, found, strict=True):
             bar.step()
             if problem is not None:

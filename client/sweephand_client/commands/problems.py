@@ -6,8 +6,7 @@ from typing import Final
 import typer
 
 from sweephand_client.commands.session import BAD_INPUT, REFUSED, UNREACHABLE
-from sweephand_client.http.errors import Problem
-from sweephand_client.tasks.steps import HELD_BACK
+from sweephand_client.http.errors import HELD_BACK, Problem
 
 #: The statuses of problems that better input would not have.
 _INVALID: Final = (400, 405, 413, 415, 422)

@@ -20,6 +20,10 @@ class FieldError:
     detail: str
 
 
+#: The kind of the problem of something that was not deleted because something else was refused.
+HELD_BACK: Final = "held-back"
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A problem document of the API (RFC 9457). The gateway's own refusals have no errors and no kind."""

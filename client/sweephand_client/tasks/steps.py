@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from sweephand_client.http.errors import FieldError, Problem
+from sweephand_client.http.errors import HELD_BACK, FieldError, Problem
 from sweephand_client.tasks.exact_yaml import Places
 from sweephand_client.tasks.job_fields import FieldChange
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
@@ -15,8 +15,6 @@ from sweephand_client.tasks.writing import Write
 Kind = Literal["create", "change", "same", "delete"]
 Pausing = Literal["pause", "resume"]
 
-#: The kind of the problem of something that was not deleted because something else was refused.
-HELD_BACK: Final = "held-back"
 HELD: Final = Problem(409, "", "It was not deleted, because something else was refused.", kind=HELD_BACK)
 
 

@@ -195,17 +195,32 @@ def test_what_changes_is_shown_again_until_it_is_over(
     assert (shown.count("heartbeatAt"), len(waited)) == (2, 2)
 
 
-def test_the_version_needs_none_of_the_modules_that_call_a_stack() -> None:
+def modules_after(*words: str) -> tuple[str, set[str]]:
+    """The first line that a command prints in a process of its own, and the modules that it has imported."""
     program = (
-        "import sys; sys.argv = ['sweephand', '--version']\n"
+        f"import sys; sys.argv = {['sweephand', *words]}\n"
         "from sweephand_client.commands.main import main\n"
         "try: main()\n"
-        "except SystemExit: print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+        "except SystemExit: print(*sorted(sys.modules))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ran = subprocess.run(  # noqa: S603 - the Python of this environment
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
     )
-    version, modules = ran.stdout.splitlines()
+    first, *_, modules = ran.stdout.splitlines()
+    return first, set(modules.split())
+
+
+def test_the_version_needs_none_of_the_modules_that_call_a_stack() -> None:
+    version, modules = modules_after("--version")
     assert version.startswith("sweephand ")
-    assert {"urllib3", "yaml", "rich"} & set(modules.split()) == set()
+    assert {"urllib3", "yaml", "rich"} & modules == set()
+
+
+def test_a_list_of_jobs_imports_neither_what_other_commands_need_nor_bars(jobs: CommandLine) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in jobs.environment.items():
+            patched.setenv(name, value)
+        line, modules = modules_after("job", "list", "-o", "name")
+    assert (line, "urllib3" in modules) == ("report", True)
+    assert {"yaml", "rich.progress", "concurrent.futures.thread"} & modules == set()
