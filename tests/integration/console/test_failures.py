@@ -119,6 +119,13 @@ def test_a_span_stands_in_the_address_and_the_address_sets_the_span(open_console
     expect(page.locator("tbody tr")).to_have_count(3)
 
 
+def test_an_address_that_says_nothing_sensible_shows_the_failures_of_a_day(open_console: Open) -> None:
+    page = open_console().show("ns/failures?state=toString&span=constructor&since=soon&group=valueOf")
+    expect(page.locator("tbody tr")).to_have_count(3)
+    for label, value in (("State", "failed"), ("Due in the last", "1d"), ("Group by", "job")):
+        expect(page.get_by_label(label)).to_have_value(value)
+
+
 def test_runs_that_were_due_before_the_chosen_time_are_not_shown(open_console: Open, town: Town) -> None:
     town.api.send("PATCH", "/v1/namespaces/ns/jobs/failing", {"schedule": "@yearly"})
     town.world.clock.time += 2 * DAY_MS

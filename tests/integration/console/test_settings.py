@@ -141,7 +141,7 @@ def test_a_key_that_is_revoked_meanwhile_leads_back_to_the_sign_in(open_console:
     console = open_console()
     console.show("ns/jobs")
     console.page.evaluate("sessionStorage.setItem('sweephand-key', 'sh_revoked')")
-    console.page.get_by_role("link", name="failing").click()
+    console.page.get_by_role("link", name="failing", exact=True).click()
     expect(console.page.get_by_role("alert")).to_contain_text("does not know this key")
 
 

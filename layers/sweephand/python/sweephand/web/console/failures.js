@@ -31,12 +31,13 @@ function failureText(run, edited = (words) => words) {
   return [run.responseCode, edited(wordsOfRun(run)), run.count && `${count(run.count)} due times`].filter(Boolean).join(" · ") || "no answer";
 }
 
-/** What the address says: the filter of the API, the span in words, and how runs are grouped. */
+/** What the address says: the filter of the API, the span in words, and how runs are grouped. What is nothing of that is passed over. */
 function seenIn(query) {
-  const [since, until, reason, prefix] = ["since", "until", "reason", "prefix"].map((name) => query.get(name) || "");
-  const span = since || until ? "" : FAILURE_SPANS[query.get("span")] ? query.get("span") : DEFAULT_SPAN;
-  const state = query.get("state") in VERB_OF_STATE ? query.get("state") : "failed";
-  return { state, span, since, until, reason, prefix, label: query.getAll("label"), group: query.get("group") in FAILURE_GROUPS ? query.get("group") : "job", all: query.get("all") || "" };
+  const [reason, prefix, all] = ["reason", "prefix", "all"].map((name) => query.get(name) || "");
+  const [since, until] = ["since", "until"].map((name) => (Number.isNaN(Date.parse(query.get(name))) ? "" : query.get(name)));
+  const one = (name, options, usual) => (Object.hasOwn(options, query.get(name)) ? query.get(name) : usual);
+  const span = since || until ? "" : one("span", FAILURE_SPANS, DEFAULT_SPAN);
+  return { state: one("state", VERB_OF_STATE, "failed"), span, since, until, reason, prefix, label: query.getAll("label"), group: one("group", FAILURE_GROUPS, "job"), all };
 }
 
 /** The filter of the API. A span that ends now begins some minutes ago. */
