@@ -199,7 +199,8 @@ CEILINGS: Final = {
     # The form of a job, compared with the fields of the API, and its inputs: 409, in two modules.
     # Attempts, patches, examples and local stacks of the command line, and the counts of tasks: 465.
     # Jobs and failures in the console: 476, in two modules more.
-    "tests": Size(lines=101_149, modules=877, inner_imports=1),
+    # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
+    "tests": Size(lines=101_887, modules=883, inner_imports=1),
 }
 
 

@@ -198,3 +198,37 @@ def test_a_run_is_read_again_and_its_job_is_not(open_console: Open) -> None:
     with page.expect_response("**/runs/**"):
         page.clock.fast_forward(15_000)
     assert sorted(each for each in asked if each) == ["failing", run, run]
+
+
+def test_a_run_says_how_it_stands_before_and_while_it_is_made(open_console: Open, town: Town) -> None:
+    console = open_console()
+    sentence = console.page.locator(".beat")
+    coming = town.world.clock.time + 10 * MINUTE_MS
+    town.put("async", dueTime="10m", completion="async", heartbeatTimeout="2h", maxRunTime="5h")
+    console.show(f"ns/jobs/async/runs/{coming}-0")
+    expect(sentence).to_contain_text("It is due Sat 21 Nov 15:10:05 in 10 min.")
+    asked = town.world.trigger("nightly-backup").run_id
+    console.show(f"ns/jobs/nightly-backup/runs/{asked}")
+    expect(sentence).to_contain_text("It is due and on its way.")
+    expect(sentence.get_by_role("link", name="Why?")).to_have_count(0)
+    town.world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
+    town.let_pass(11 * MINUTE_MS)
+    console.show(f"ns/jobs/async/runs/{coming}-0")
+    expect(sentence).to_contain_text("The consumer works on it. Its next callback is due Sat 21 Nov 17:10:05")
+    expect(sentence).to_contain_text("the run must be over by Sat 21 Nov 20:10:05")
+    expect(console.page.locator(".attempts")).to_contain_text("under way")
+
+
+def test_a_record_of_skipped_due_times_says_how_many(open_console: Open, town: Town) -> None:
+    town.put("strict", schedule="@every 10m", catchup={"mode": "none", "window": "30m"})
+    town.world.clock.time += 2 * HOUR_MS
+    town.world.tick()
+    (run,) = town.api.send("GET", "/v1/namespaces/ns/jobs/strict/runs?state=skipped").json["items"]
+    sentence = open_console().show(f"ns/jobs/strict/runs/{run['id']}").locator(".beat")
+    expect(sentence).to_contain_text(
+        f"It stands for {run['count']} due times that were skipped, up to Sat 21 Nov"
+    )
+    expect(sentence).to_contain_text("misfire.")
+    sentence.get_by_role("link", name="Why?").click()
+    expect(sentence).to_contain_text("by the rule of catch-up")
+    expect(sentence.get_by_role("button", name="Run now")).to_be_visible()

@@ -81,7 +81,7 @@ function sentenceOf(run, zone) {
     retrying: html`Attempt ${run.attempts} failed${run.lastFailure ? `: ${run.lastFailure.reason}` : "."}${run.nextAttemptAt ? html` Attempt ${run.attempts + 1} is due <${When} at=${run.nextAttemptAt} zone=${zone} isDue />.` : null}`,
     succeeded: `It succeeded ${run.attempts > 1 ? `with attempt ${run.attempts}` : "at once"}.${late}`,
     failed: `It was given up after ${attempts}.`,
-    skipped: run.count ? html`It was skipped, and with it ${counted(run.count, "due time")} up to <${When} at=${run.lastDueAt} zone=${zone} />.` : "It was skipped.",
+    skipped: run.count ? html`It stands for ${counted(run.count, "due time")} that ${run.count === 1 ? "was" : "were"} skipped, up to <${When} at=${run.lastDueAt} zone=${zone} />.` : "It was skipped.",
     cancelled: `It was cancelled after ${attempts}.`,
   }[run.state];
 }
