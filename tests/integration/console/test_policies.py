@@ -62,6 +62,7 @@ def test_a_policy_is_changed_paused_resumed_and_deleted_on_its_own_screen(
     page.get_by_role("dialog").get_by_role("button", name="Change").click()
     wrong = page.locator(".field").filter(has_text="Requests open at once").get_by_role("alert")
     expect(wrong).to_contain_text("from 1")
+    expect(page.get_by_label("Requests open at once")).to_be_focused()
     expect(page.get_by_role("dialog").get_by_role("alert")).to_have_count(1)
     page.get_by_label("Requests open at once").fill("7")
     page.get_by_role("dialog").get_by_role("button", name="Change").click()

@@ -20,6 +20,7 @@ def test_each_setting_has_its_input_and_what_is_refused_stands_at_it(open_consol
         wrong = page.locator(".field").filter(has=page.get_by_label(label, exact=True)).get_by_role("alert")
         expect(wrong).to_contain_text(text)
         expect(page.get_by_role("alert")).to_have_count(1)
+        expect(page.get_by_label(label, exact=True)).to_be_focused()
 
     page.get_by_label("Jobs", exact=True).fill("-1")
     refused("Jobs", "from 1")

@@ -1,6 +1,6 @@
 // Forms whose fields stand beside what the API refuses of them.
 
-import { html, useState } from "./vendor/preact.js";
+import { html, useEffect, useState } from "./vendor/preact.js";
 import { Exact } from "./exact.js";
 import { Field } from "./parts.js";
 
@@ -15,6 +15,13 @@ export function useForm(begun) {
 export function refusedAt(problem, at) {
   return (problem?.errors || []).filter(({ pointer }) => pointer === at || pointer.startsWith(`${at}/`))
     .map(({ pointer, detail }) => (pointer === at ? detail : `${pointer.slice(at.length + 1)}: ${detail}`));
+}
+
+/** Lead a person to the first input of which something was refused. */
+export function useRefusalFocus(problem) {
+  useEffect(() => {
+    if (problem) document.querySelector("[aria-invalid=true]")?.focus();
+  }, [problem]);
 }
 
 /** What is to be said above a form whose fields say the rest. Null if they say all. */

@@ -2,7 +2,7 @@
 
 import { html, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { count, fromDue, fromNow, inZone, viewerZone } from "./time.js";
-import { unplaced } from "./form.js";
+import { unplaced, useRefusalFocus } from "./form.js";
 import { loadedAt, useDeed, useTicking } from "./live.js";
 
 /** A state in words, with its colour as a second sign. */
@@ -131,6 +131,7 @@ export function Ask({ title, verb, danger, typed, deed, onClose, fields = [], ch
   useLayoutEffect(() => {
     dialog.current.showModal();
   }, []);
+  useRefusalFocus(problem);
   const submit = async (event) => {
     event.preventDefault();
     if (await run(deed)) onClose();

@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from "./vendor/preact.js";
 import { call, inNamespace } from "./api.js";
 import { Exact, readJson, writeJson } from "./exact.js";
-import { typedEntries, InputField, numberOf, textOf, unplaced, useForm } from "./form.js";
+import { typedEntries, InputField, numberOf, textOf, unplaced, useForm, useRefusalFocus } from "./form.js";
 import { useDeed } from "./live.js";
 import { Facts, Loaded, ProblemNote, When } from "./parts.js";
 import { count } from "./time.js";
@@ -74,6 +74,7 @@ function settingsOf(typed) {
 function SettingsForm({ namespace, stored, etag, onSaved, onReload }) {
   const form = useForm(() => typedOf(stored));
   const { isBusy, problem, run } = useDeed();
+  useRefusalFocus(problem);
   let [wanted, mistake] = [null, null];
   try {
     wanted = settingsOf(form.given);

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from "./vendor/preact.js";
 import { call, inNamespace, pathOf } from "./api.js";
-import { InputField, typedLabels, labelsText, textOf, unplaced, useForm } from "./form.js";
+import { InputField, typedLabels, labelsText, textOf, unplaced, useForm, useRefusalFocus } from "./form.js";
 import { useDeed, useLive, useSettled } from "./live.js";
 import { Empty, Loaded, ProblemNote } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
@@ -31,6 +31,7 @@ function WindowForm({ namespace, name, stored, etag }) {
   });
   const { given } = form;
   const { isBusy, problem, run } = useDeed();
+  useRefusalFocus(problem);
   const isOnce = given.kind === "once";
   // What was not touched is sent as it was stored: a local time can mean two instants.
   const instant = (field) => (stored[field] && localInput(stored[field]) === given[field] ? stored[field] : given[field] ? new Date(given[field]).toISOString() : undefined);
