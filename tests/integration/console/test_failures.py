@@ -59,6 +59,7 @@ def test_chosen_runs_alone_are_redriven(open_console: Open, town: Town) -> None:
     page.get_by_role("button", name="Redrive 1", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name="Redrive 1").click()
     expect(page.get_by_role("status")).to_contain_text("1 run redriven.")
+    expect(page.get_by_text("1 run chosen")).to_have_count(0)
     redriven = [call for call in town.server.calls() if call.endswith("/redrive")]
     assert redriven == ["POST /v1/namespaces/ns/jobs/failing/runs/1795266000000-0/redrive"]
 
