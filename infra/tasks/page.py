@@ -27,7 +27,7 @@ def rendered(page: str, performed: Mapping[str, Mapping[str, str]]) -> str:
     """The page with its table as it was performed. The section ends at the next heading, or with the page."""
     begin, _, rest = page.partition(HEADING)
     _, mark, after = rest.partition("\n## ")
-    section = f"{HEADING}\n\n{_INTRODUCTION}\n\n{table(performed)}\n\n{_notes()}\n"
+    section = f"{HEADING}\n\n{_INTRODUCTION}\n\n{table(performed)}\n\n{_notes(performed)}\n"
     return f"{begin}{section}{mark}{after}" if mark else begin + section
 
 
@@ -56,11 +56,14 @@ def _sums(performed: Mapping[str, Mapping[str, str]]) -> list[str]:
     return found
 
 
-def _notes() -> str:
+def _notes(performed: Mapping[str, Mapping[str, str]]) -> str:
     """What a dash stands for, and how many tasks are new."""
-    ways = [task.ways() for task in TASKS]
     new = [
-        sum(not each[where, False].exists and each[where, True].exists for each in ways) for where in _WHERE
+        sum(
+            not task.ways()[where, False].exists and count(performed, task, (where, True)) is not None
+            for task in TASKS
+        )
+        for where in _WHERE
     ]
     return (
         "A dash stands for what cannot be done there, or only thing by thing. The sums count the tasks that "

@@ -42,3 +42,9 @@ def test_a_table_is_written_in_its_section_alone() -> None:
     assert made.endswith("\n## B\n\nmore\n")
     assert "old" not in made
     assert rendered(made, PERFORMED) == made
+
+
+def test_a_task_is_new_only_once_it_was_performed() -> None:
+    page = f"{HEADING}\n"
+    assert "New are 4 in the command line and 5 in the console." in rendered(page, PERFORMED)
+    assert "New are 0 in the command line and 0 in the console." in rendered(page, {})
