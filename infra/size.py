@@ -139,7 +139,7 @@ CEILINGS: Final = {
     # The first paint of the console: 61.
     # Twenty tasks of an operator, with their steps, take 940 in nine modules. The tasks take 500, the command
     # and its table 130, their scenes 105, and what performs them 205.
-    "infra": Size(lines=8_912, modules=124, inner_imports=1),
+    "infra": Size(lines=8_971, modules=125, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -200,7 +200,7 @@ CEILINGS: Final = {
     # Attempts, patches, examples and local stacks of the command line, and the counts of tasks: 465.
     # Jobs and failures in the console: 477, in two modules more.
     # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
-    "tests": Size(lines=101_239, modules=882, inner_imports=1),
+    "tests": Size(lines=103_722, modules=895, inner_imports=1),
 }
 
 

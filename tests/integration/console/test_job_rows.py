@@ -176,11 +176,9 @@ def test_the_request_that_makes_the_first_job_is_accepted(open_console: Open, to
 
 def test_a_stack_without_any_job_lets_its_reader_name_the_namespace(open_console: Open) -> None:
     console = open_console()
-
-    def none(route: Route) -> None:
-        route.fulfill(json={"items": []})
-
-    console.page.route("**/v1/namespaces?*", none)
+    since = "2026-11-20T12:00:00.000Z"
+    empty = {"since": since, "heartbeatAt": None, "enabled": True, "items": []}
+    console.page.route("**/v1/overview?**", lambda route: route.fulfill(json=empty))
     page = console.show("")
     expect(page.get_by_role("heading", name="This stack has no jobs yet.")).to_be_visible()
     page.get_by_role("main").get_by_label("Namespace").fill("billing")

@@ -247,18 +247,6 @@ def test_a_key_of_one_namespace_begins_with_its_overview(open_console: Open, tow
     expect(console.page.get_by_role("heading", name="Overview")).to_be_visible()
 
 
-def test_a_stack_without_namespaces_says_so(open_console: Open) -> None:
-    console = open_console()
-    empty: dict[str, Any] = {
-        "since": "2026-11-20T12:00:00.000Z",
-        "heartbeatAt": None,
-        "enabled": True,
-        "items": [],
-    }
-    console.page.route("**/v1/overview?**", lambda route: route.fulfill(json=empty))
-    expect(console.show("").get_by_text("This stack has no jobs.")).to_be_visible()
-
-
 def test_the_numbers_fit_a_phone_and_have_no_barrier(open_console: Open, town: Town) -> None:
     put_namespaces(town)
     let_wait(town, "ns", 20)
