@@ -48,10 +48,9 @@ def overview_table(found: Sequence[Mapping[str, Any]]) -> tuple[Sequence[str], S
         "SKIPPED": _at_least("skipped"),
         "RUNNING LATE": _at_least("running"),
         "PAUSED POLICIES": lambda each: each["pausedPolicies"],
+        "WAITING": lambda each: f"{each['waiting']}{'' if each['waitingIsExact'] else '+'}",
+        "SINCE": lambda each: each["waitingSince"],
     }
-    if any("waiting" in each for each in found):
-        columns["WAITING"] = lambda each: f"{each['waiting']}{'' if each['waitingIsExact'] else '+'}"
-        columns["SINCE"] = lambda each: each["waitingSince"]
     if any("lastHour" in each for each in found):
         columns["LATE IN THE LAST HOUR"] = lambda each: (
             each["lastHour"]["late"] if "lastHour" in each else None

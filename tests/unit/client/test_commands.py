@@ -120,8 +120,8 @@ def test_all_namespaces_are_shown_with_trouble_first(sweephand: CommandLine) -> 
     world.run_until(world.clock.time + 11_000)
     head, *rows = sweephand.ok("overview", "--jobs").out.splitlines()
     assert [row.split() for row in rows] == [
-        ["b", "1", "1", "0", "0", "0", "0", "0", "0", "0", "0", "1"],
-        ["a", "0", "0", "0", "0", "0", "0", "0", "0", "0", "0", "1"],
+        ["b", "1", "1", "0", "0", "0", "0", "0", "-", "0", "0", "0", "1"],
+        ["a", "0", "0", "0", "0", "0", "0", "0", "-", "0", "0", "0", "1"],
     ]
     assert head.split()[-3:] == ["ACTIVE", "PAUSED", "COMPLETED"]
     found = sweephand.ok("overview", "--since", "2026-11-21T12:00:11Z", "--json").json

@@ -152,10 +152,13 @@ QUIET = {
     "newestFailureAt": None,
     "pausedPolicies": 0,
     "partial": False,
+    "waiting": 0,
+    "waitingIsExact": True,
+    "waitingSince": None,
 }
 
 
-def test_an_overview_shows_what_waits_and_what_is_late_where_the_stack_counts_it() -> None:
+def test_an_overview_shows_what_waits_and_what_is_late_where_the_stack_counts_deliveries() -> None:
     since = "2026-11-21T12:00:00.000Z"
     counted = {"waiting": 7, "waitingIsExact": False, "waitingSince": since, "lastHour": {"late": 3}}
     columns, (row, other) = overview_table([{**QUIET, **counted, "partial": True}, {**QUIET, **counted}])
@@ -163,8 +166,8 @@ def test_an_overview_shows_what_waits_and_what_is_late_where_the_stack_counts_it
     assert (found["WAITING"], found["SINCE"], found["LATE IN THE LAST HOUR"]) == ("7+", since, 3)
     assert (found["SKIPPED"], other[columns.index("SKIPPED")]) == ("2+", "2")
     columns, (row,) = overview_table([QUIET])
-    assert columns[-1] == "PAUSED POLICIES"
-    assert row == ["demo", "0", "0", "0", "2", "0", 0]
+    assert columns[-1] == "SINCE"
+    assert row == ["demo", "0", "0", "0", "2", "0", 0, "0", None]
 
 
 def test_an_overview_shows_the_states_of_jobs_if_they_were_counted() -> None:
