@@ -165,6 +165,15 @@ def test_a_module_and_all_modules_as_one_are_valid(name: str) -> None:
     assert checked.returncode == 0, checked.stderr
 
 
+def test_each_part_of_the_style_sheet_holds_at_every_width() -> None:
+    """A part begins with a comment. A brace that is missing before it would put it into a rule for phones."""
+    depth = 0
+    for line in (CONSOLE / "style.css").read_text("utf-8").splitlines():
+        assert not (line.startswith("/*") and depth), line
+        depth += line.count("{") - line.count("}")
+    assert depth == 0
+
+
 def test_no_module_turns_a_text_into_html() -> None:
     for module in CONSOLE.glob("*.js"):
         text = module.read_text("utf-8")
