@@ -33,7 +33,7 @@ def test_a_filter_is_in_the_address_and_the_address_sets_the_filter(open_console
     expect(tabs.get_by_role("link", name="Paused")).to_have_attribute("aria-current", "page")
     tabs.get_by_role("link", name="Active").click()
     page.wait_for_url("**#/ns/jobs?contains=ig&state=active")
-    assert names(page) == ["nightly-backup"]
+    expect(page.locator("td.name a")).to_have_text(["nightly-backup"])
 
 
 def test_a_field_of_the_filter_keeps_the_focus_when_the_filter_changes(open_console: Open) -> None:

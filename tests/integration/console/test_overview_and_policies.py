@@ -177,9 +177,9 @@ def test_a_policy_is_made_changed_and_deleted(open_console: Open, town: Town) ->
     page.get_by_role("dialog").get_by_role("button", name="Create").click()
     row = page.get_by_role("row").filter(has_text="partner")
     expect(row).to_contain_text("100 in 1m")
-    page.get_by_role("button", name="Change partner").click()
+    page.get_by_role("button", name="Edit partner").click()
     page.get_by_label("Requests open at once").fill("3")
-    page.get_by_role("dialog").get_by_role("button", name="Change").click()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(row).to_contain_text("3 at once, 100 in 1m")
     page.get_by_role("button", name="Delete partner").click()
     page.get_by_label("Type partner to confirm").fill("partner")
@@ -206,10 +206,10 @@ def test_a_policy_that_somebody_else_changed_meanwhile_is_not_overwritten(
     open_console: Open, town: Town
 ) -> None:
     page = open_console().show("ns/policies")
-    page.get_by_role("button", name="Change mailer").click()
+    page.get_by_role("button", name="Edit mailer").click()
     town.api.send("PUT", "/v1/namespaces/ns/policies/mailer", {"maxConcurrent": 9})
     page.get_by_label("Requests open at once").fill("3")
-    page.get_by_role("dialog").get_by_role("button", name="Change").click()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
     assert town.api.send("GET", "/v1/namespaces/ns/policies/mailer").json["maxConcurrent"] == 9
 

@@ -38,12 +38,14 @@ export function inNamespace(namespace, ...parts) {
 
 /**
  * The answer of a call: its status, its JSON value and its revision. A query value that is a list is given
- * several times, and an empty one is left out. Throws Problem.
+ * several times, and an empty one is left out. `over` is the revision that a write replaces, and null if there must be
+ * none yet. Throws Problem.
  */
-export async function call(method, path, { query, body, headers, text } = {}) {
+export async function call(method, path, { query, body, over, text } = {}) {
   const isRead = method === "GET";
   const sent = text ?? (body === undefined ? undefined : writeJson(body));
   const typed = sent === undefined ? {} : { "content-type": "application/json" };
+  const headers = over === undefined ? {} : over ? { "if-match": over } : { "if-none-match": "*" };
   let response;
   let received;
   try {
@@ -85,46 +87,33 @@ export function get(path, query) {
   return asking.get(asked);
 }
 
-/** All items of a list, page by page, until `most` of them were read. */
-export async function getAll(path, query, most = 1000) {
-  const items = [];
-  let cursor = "";
-  do {
-    const page = await get(path, { ...query, limit: PAGE_MAX, cursor });
-    items.push(...page.items);
-    cursor = page.nextCursor;
-  } while (cursor && items.length < most);
-  return items;
-}
-
-/** What the first `calls` pages of a list have, of up to 200 items each. It is partial if there may be more. */
-export async function getSome(path, query, calls) {
-  const items = [];
-  let cursor = "";
+/**
+ * Make a call again from where it has stopped, until all was read, `onPage` returns true, or `calls` were made. `send`
+ * gets a cursor. Returns the cursor of what is left, which is empty if nothing is.
+ */
+export async function throughPages(send, onPage, { calls = Infinity, cursor = "" } = {}) {
+  let next = cursor;
   for (let made = 0; made < calls; made += 1) {
-    const page = await get(path, { ...query, limit: PAGE_MAX, cursor });
-    items.push(...page.items);
-    cursor = page.nextCursor;
-    if (!cursor) break;
+    const page = await send(next);
+    next = page.nextCursor;
+    if (onPage(page) || !next) break;
   }
-  return { items, isPartial: Boolean(cursor) };
+  return next;
 }
 
 /** The most calls for one page of a screen. A call can leave its page short or empty, so several are made. */
 const CALLS_MAX = 10;
 
-/** Up to `most` items of a list, from a cursor on. There are fewer if ten calls found no more. */
-export async function getPage(path, query, most, cursor = "") {
+/** Up to `most` items of a list, from a cursor on. They are partial if `calls` calls left some. */
+export async function getSome(path, query, { most = Infinity, calls = CALLS_MAX, cursor = "" } = {}) {
   const items = [];
-  let nextCursor = cursor;
-  for (let calls = 0; calls < CALLS_MAX; calls += 1) {
-    const page = await get(path, { ...query, limit: Math.min(PAGE_MAX, most - items.length), cursor: nextCursor });
-    items.push(...page.items);
-    nextCursor = page.nextCursor;
-    if (!nextCursor || items.length >= most) break;
-  }
-  return { items, nextCursor };
+  const send = (next) => get(path, { ...query, limit: Math.min(PAGE_MAX, most - items.length), cursor: next });
+  const nextCursor = await throughPages(send, (page) => items.push(...page.items) >= most, { calls, cursor });
+  return { items, nextCursor, isPartial: Boolean(nextCursor) };
 }
+
+/** All items of a list, page by page, until 1,000 of them were read. */
+export const getAll = async (path, query) => (await getSome(path, query, { most: 1000, calls: Infinity })).items;
 
 /** Run a task for each item, `width` of them at a time. Returns the problems, each with its item. */
 export async function forEachOf(items, task, onProgress = () => {}, width = 4) {

@@ -1,10 +1,10 @@
 // The batches of a job: how far each is, which of its runs failed, and when it will be over.
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
-import { get, getPage, inNamespace } from "./api.js";
+import { get, getSome, inNamespace } from "./api.js";
 import { useGrowing } from "./live.js";
 import { Empty, Loaded, More, Share, StateMark, Table, When } from "./parts.js";
-import { linkTo } from "./route.js";
+import { jobLink, leadTo, runLink } from "./route.js";
 import { answerText, RUNS_TITLE } from "./runs.js";
 import { count, counted, inZone } from "./time.js";
 
@@ -69,7 +69,7 @@ function NoBatches({ job, refusal }) {
  * once. `refusal` is why the job keeps no progress, if it keeps none.
  */
 async function newestBatches(namespace, path, job, most, over) {
-  const { items: listed, nextCursor } = await getPage(path, {}, most);
+  const { items: listed, nextCursor } = await getSome(path, {}, { most });
   const begun = unlistedOf(job, listed);
   const all = begun ? [{ id: begun }, ...listed] : listed;
   const read = async (each) => over.get(each.id) || withFailedRuns(namespace, job, { ...each, ...(await progressOf(`${path}/${each.id}`)) });
@@ -115,7 +115,7 @@ async function withFailedRuns(namespace, job, batch) {
   if (!batch.failed) return batch;
   const since = Date.parse(batch.dueAt);
   const span = { since: batch.dueAt, until: new Date(since + 1).toISOString() };
-  const { items } = await getPage(inNamespace(namespace, "runs"), { state: "failed", prefix: job.name, ...span }, FAILED_SHOWN);
+  const { items } = await getSome(inNamespace(namespace, "runs"), { state: "failed", prefix: job.name, ...span }, { most: FAILED_SHOWN });
   const own = items.filter((run) => run.job === job.name && batchOf(run) === batch.id);
   const failedRuns = own.map((run) => ({ ...run, index: Number(RUN_OF_BATCH.exec(run.id)[2]) })).sort((one, other) => one.index - other.index);
   return { ...batch, failedRuns };
@@ -130,7 +130,7 @@ function BatchUnderWay({ namespace, job, batch }) {
     <p class="when"><${StateMark} state=${batch.state} /> due <${When} at=${batch.dueAt} zone=${job.timezone} />${askedText(batch)}</p>
     <p class="share"><strong>${Math.floor((100 * over) / batch.total)} %</strong> ${count(over)} of ${counted(batch.total, "run")} over</p>
     <${BatchBar} batch=${batch} label=${`Progress of the batch due ${due}`} />
-    <p>${batch.failed ? html`<a class="failed" href=${linkTo([namespace, "jobs", job.name], { state: "failed" })} onClick=${showRuns}>${count(batch.failed)} failed</a>, ` : null}${
+    <p>${batch.failed ? html`<a class="failed" href=${jobLink(namespace, job.name, { state: "failed" })} onClick=${() => leadTo(RUNS_TITLE)}>${count(batch.failed)} failed</a>, ` : null}${
       rest.map(([number, word]) => `${count(number)} ${word}`).join(", ")}. ${batch.estimatedEndAt ? html`At this pace it ends <${When} at=${batch.estimatedEndAt} zone=${job.timezone} />.`
         : MEANINGS[batch.state] || "No run is over yet, so its end cannot be estimated."}</p>
     ${batch.failedRuns?.length ? html`<${FailedRuns} namespace=${namespace} job=${job} batch=${batch} due=${due} />` : null}</article>`;
@@ -161,11 +161,9 @@ function BatchBar({ batch, label }) {
 function FailedRuns({ namespace, job, batch, due }) {
   const { failedRuns } = batch;
   return html`<${Table} label=${`Failed runs of the batch due ${due}`} head=${["Index", "Failed after", "Answer"]}>${failedRuns.map((run) => html`<tr key=${run.id}>
-      <td class="number"><a href=${runLink(namespace, job, run)}>${count(run.index)}</a></td><td class="number">${counted(run.attempts, "attempt")}</td><td class="answer">${answerText(run)}</td></tr>`)}<//>
+      <td class="number"><a href=${runLink(namespace, job.name, run.id)}>${count(run.index)}</a></td><td class="number">${counted(run.attempts, "attempt")}</td><td class="answer">${answerText(run)}</td></tr>`)}<//>
     ${batch.failed > failedRuns.length ? html`<p class="soft">${count(failedRuns.length)} of ${count(batch.failed)} are shown.</p>` : null}`;
 }
-
-const runLink = (namespace, job, run) => linkTo([namespace, "jobs", job.name, "runs", run.id]);
 
 function BatchTable({ namespace, job, batches }) {
   return html`<${Table} label="Batches" head=${["Due", "State", "Progress", "Failed", "Succeeded", "Cancelled", "End"]}>${batches.map((batch) => html`
@@ -181,19 +179,12 @@ function Ended({ namespace, job, batch }) {
   const number = (value) => html`<td class="number">${count(value)}</td>`;
   const { failedRuns = [] } = batch;
   return html`<td><${StateMark} state=${batch.state} />${MEANINGS[batch.state] ? html`<span class="under">${MEANINGS[batch.state]}</span>` : null}
-      ${batch.failed ? html`<a class="under" href=${linkTo([namespace, "jobs", job.name], { state: "failed" })} onClick=${showRuns}>Show the failed runs</a>` : null}</td>
+      ${batch.failed ? html`<a class="under" href=${jobLink(namespace, job.name, { state: "failed" })} onClick=${() => leadTo(RUNS_TITLE)}>Show the failed runs</a>` : null}</td>
     <td><${Share} label=${label} part=${batch.succeeded + batch.failed + batch.cancelled} whole=${batch.total} /></td>
     <td class="number">${count(batch.failed)}${failedRuns.length ? html`<span class="under">index ${failedRuns.map((run, at) => [at ? ", " : "",
-      html`<a href=${runLink(namespace, job, run)}>${count(run.index)}</a>`])}${batch.failed > failedRuns.length ? " …" : ""}</span>` : null}</td>
+      html`<a href=${runLink(namespace, job.name, run.id)}>${count(run.index)}</a>`])}${batch.failed > failedRuns.length ? " …" : ""}</span>` : null}</td>
     ${number(batch.succeeded)}${number(batch.cancelled)}
     <td><${When} at=${batch.endedAt || batch.estimatedEndAt} zone=${job.timezone} />
       ${batch.estimatedEndAt ? html`<span class="under">estimated</span>` : null}
       ${batch.overran ? html`<span class="change">overran its window</span>` : null}</td>`;
-}
-
-/** The runs are below, on the same screen. */
-function showRuns() {
-  const title = document.getElementById(RUNS_TITLE);
-  title.focus({ preventScroll: true });
-  title.scrollIntoView();
 }

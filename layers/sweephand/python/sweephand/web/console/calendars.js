@@ -1,13 +1,15 @@
 // The calendars of a namespace: their list, one as a year at a glance, and the editor of one.
 
-import { html, useEffect, useState } from "./vendor/preact.js";
+import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { call, get, getSome, inNamespace } from "./api.js";
-import { readJson, writeJson } from "./exact.js";
-import { useDeed, useLive, useSettled } from "./live.js";
-import { Ask, Empty, Facts, Field, Loaded, ProblemNote, Table, When } from "./parts.js";
+import { Remove } from "./ask.js";
+import { typedJson, writeJson } from "./exact.js";
+import { Field, SaveBar, savesByKey } from "./form.js";
+import { useDeed, useLive, useSettled, useStored } from "./live.js";
+import { Empty, Facts, Head, Loaded, ProblemNote, Table, Trail, Verb, When } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
-import { counted, dateText, localInput } from "./time.js";
+import { counted, dateText, wallOf } from "./time.js";
 
 /** The list is read in so many pages. */
 const LISTED_PAGES = 5;
@@ -26,9 +28,8 @@ function followText(calendar) {
 }
 
 export function Calendars({ me, namespace }) {
-  const live = useLive(() => getSome(inNamespace(namespace, "calendars"), {}, LISTED_PAGES), `calendars ${namespace}`);
-  return html`<div class="head"><h1>Calendars</h1>${may(me, "write") ? html`<div class="verbs">
-      <a class="button main" href=${linkTo([namespace, "new-calendar"])}>New calendar</a></div>` : null}</div>
+  const live = useLive(() => getSome(inNamespace(namespace, "calendars"), {}, { calls: LISTED_PAGES }), `calendars ${namespace}`);
+  return html`<${Head} title="Calendars" verbs=${may(me, "write") && html`<a class="button main" href=${linkTo([namespace, "new-calendar"])}>New calendar</a>`} />
     <${Loaded} live=${live} what="the calendars" show=${({ items, isPartial }) => (items.length ? [html`
       <${Table} label="Calendars" head=${["Name", "Known until", "Jobs", "Last written"]}>${items.map((each) => html`
         <tr key=${each.name}><td class="name"><a href=${linkTo([namespace, "calendars", each.name])}>${each.name}</a></td>
@@ -50,10 +51,9 @@ export function Calendar({ me, namespace, name, query }) {
     goTo(linkTo([namespace, "calendars"]));
   };
   const link = (other) => html`<a class="button" href=${linkTo([namespace, "calendars", name], { year: String(other) })}>${other}</a>`;
-  return html`<p class="trail"><a href=${linkTo([namespace, "calendars"])}>Calendars</a></p>
-    <div class="head"><h1 class="mono">${name}</h1>${may(me, "write") ? html`<div class="verbs">
-      <a class="button" href=${linkTo([namespace, "calendars", name, "edit"])}>Edit</a>
-      <button type="button" class="danger" onClick=${() => setAsked(true)}>Delete</button></div>` : null}</div>
+  return html`<${Trail} namespace=${namespace} screen="calendars" title="Calendars" />
+    <${Head} title=${name} className="mono" verbs=${may(me, "write") && html`<a class="button" href=${linkTo([namespace, "calendars", name, "edit"])}>Edit</a>
+      <${Verb} title="Delete" kind="danger" onClick=${() => setAsked(true)} />`} />
     <${Loaded} live=${live} what="the calendar" show=${({ calendar, days }) => html`
       <${Facts} rows=${[["Jobs", followText(calendar)], ["Known until", calendar.knownUntil], ["Holidays by", calendar.source],
         ["Written", html`<span><code class="long">${calendar.owner}</code>, <${When} at=${calendar.updatedAt} /></span>`]]} />
@@ -62,8 +62,7 @@ export function Calendar({ me, namespace, name, query }) {
         <div class="year">${MONTHS.map((title, month) => html`<${Month} key=${title} year=${year} month=${month} days=${days} />`)}</div></section>
       <section aria-labelledby="named-title"><h2 id="named-title">Days with a reason of their own</h2>
         <${NamedDays} days=${days.filter(({ reason }) => reason !== "weekend")} /></section>`} />
-    ${isAsked ? html`<${Ask} title=${`Delete ${name}?`} verb="Delete" danger=${true} typed=${name} deed=${remove} onClose=${() => setAsked(false)}>
-      <p>A calendar that jobs name cannot be deleted.</p><//>` : null}`;
+    ${isAsked ? html`<${Remove} name=${name} deed=${remove} onClose=${() => setAsked(false)}>A calendar that jobs name cannot be deleted.<//>` : null}`;
 }
 
 /** A month as a table of weeks. */
@@ -72,7 +71,7 @@ function Month({ year, month, days }) {
   const first = Date.UTC(year, month, 1);
   const before = (new Date(first).getUTCDay() + 6) % 7;
   const length = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
-  const today = localInput(Date.now()).slice(0, 10);
+  const today = wallOf(new Date().toISOString()).slice(0, 10);
   const weeks = Array.from({ length: Math.ceil((before + length) / 7) }, (_, week) => WEEK.map((_, place) => week * 7 + place - before));
   return html`<table class="month"><caption>${MONTHS[month]}</caption>
     <thead><tr>${WEEK.map((each) => html`<th scope="col"><abbr title=${each}>${each.slice(0, 2)}</abbr></th>`)}</tr></thead>
@@ -97,51 +96,35 @@ function NamedDays({ days }) {
 
 /** Writes a calendar as JSON. The API says meanwhile which days it would have, and which of them change. */
 export function CalendarEditor({ namespace, name }) {
-  const path = name && inNamespace(namespace, "calendars", name);
-  const [loaded, setLoaded] = useState(name ? null : { text: writeJson(NEW_CALENDAR), etag: null });
-  const { problem, run } = useDeed();
-  const load = () => run(async () => {
-    const { value, etag } = await call("GET", path);
-    setLoaded({ text: writeJson(Object.fromEntries(CALENDAR_FIELDS.filter((each) => each in value).map((each) => [each, value[each]]))), etag });
-  });
-  useEffect(() => {
-    if (name) load();
-  }, []);
-  return html`<p class="trail"><a href=${linkTo([namespace, "calendars"])}>Calendars</a>${name ? [" / ", html`<a href=${linkTo([namespace, "calendars", name])}>${name}</a>`] : null}</p>
-    ${loaded ? html`<${CalendarForm} namespace=${namespace} name=${name} ...${loaded} />` : html`<h1>${name}</h1>
-      <${Loaded} live=${{ value: null, problem, reload: load }} what="the calendar" show=${() => null} />`}`;
+  const stored = useStored(name && inNamespace(namespace, "calendars", name), { value: NEW_CALENDAR, etag: null });
+  return html`<${Trail} namespace=${namespace} screen="calendars" title="Calendars" name=${name} /><${Head} title=${name ? `Edit ${name}` : "New calendar"} />
+    <${Loaded} live=${stored} what="the calendar" show=${({ value, etag }) => html`
+      <${CalendarForm} namespace=${namespace} name=${name} stored=${value} etag=${etag} />`} />`;
 }
 
-function CalendarForm({ namespace, name, text: begun, etag }) {
-  const [text, setText] = useState(begun);
+function CalendarForm({ namespace, name, stored, etag }) {
+  const [text, setText] = useState(() => writeJson(Object.fromEntries(CALENDAR_FIELDS.filter((each) => each in stored).map((each) => [each, stored[each]]))));
   const [newName, setNewName] = useState("");
   const { isBusy, problem, run } = useDeed();
-  let mistake = null;
-  try {
-    readJson(text);
-  } catch (error) {
-    mistake = error.message;
-  }
+  const { mistake } = typedJson(text);
   const save = (event) => {
     event.preventDefault();
     run(async () => {
       const chosen = name || newName.trim();
-      await call("PUT", inNamespace(namespace, "calendars", chosen), { text, headers: etag ? { "if-match": etag } : { "if-none-match": "*" } });
+      await call("PUT", inNamespace(namespace, "calendars", chosen), { text, over: etag });
       goTo(linkTo([namespace, "calendars", chosen]));
     });
   };
-  return html`<form onSubmit=${save}>
-    <div class="head"><h1>${name ? `Edit ${name}` : "New calendar"}</h1><div class="verbs">
-      <a class="button" href=${linkTo([namespace, "calendars", ...(name ? [name] : [])])}>Cancel</a>
-      <button class="main" disabled=${isBusy || mistake !== null}>${isBusy ? "Saving …" : name ? "Save" : "Create"}</button></div></div>
+  return html`<form onSubmit=${save} onKeyDown=${savesByKey}>
     <${ProblemNote} problem=${problem} />
     <div class="columns even"><div>
       ${name ? null : html`<${Field} id="calendar-name" label="Name">
         <input id="calendar-name" required autocomplete="off" spellcheck=${false} value=${newName} onInput=${(event) => setNewName(event.target.value)} /><//>`}
-      <${Field} id="json" label="The calendar (JSON)" hint="weekend, holidays or ics, closed and open." errors=${mistake ? [`This is no JSON: ${mistake}`] : []}>
+      <${Field} id="json" label="The calendar (JSON)" hint="weekend, holidays or ics, closed and open." errors=${mistake ? [mistake] : []}>
         <textarea id="json" rows="18" spellcheck=${false} value=${text} onInput=${(event) => setText(event.target.value)}></textarea><//></div>
       <section aria-labelledby="preview-title"><h2 id="preview-title">${name ? "What would change" : "Its next days"}</h2>
-        ${mistake ? null : html`<${CalendarPreview} namespace=${namespace} name=${name} text=${text} />`}</section></div></form>`;
+        ${mistake ? null : html`<${CalendarPreview} namespace=${namespace} name=${name} text=${text} />`}</section></div>
+    <${SaveBar} isNew=${!name} isBusy=${isBusy} isUnreadable=${mistake !== null} cancel=${linkTo([namespace, "calendars", ...(name ? [name] : [])])} /></form>`;
 }
 
 /** Days that would change, or the next ones of a new calendar. */

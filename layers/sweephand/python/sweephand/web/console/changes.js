@@ -32,7 +32,7 @@ const sideText = (value) => (typeof value === "string" ? value : writeJson(value
 function BeforeAndAfter({ field: { before, after } }) {
   const isBoth = before !== null && after !== null;
   const [left, right] = isBoth ? differences(sideText(before), sideText(after)) : [before, after].map((value) => [[sideText(value), false]]);
-  const side = (label, value, pieces, tag) => html`<td data-label=${label}>${value === null ? html`<span class="soft">not set</span>` : html`
+  const side = (label, value, pieces, tag) => html`<td data-title=${label}>${value === null ? html`<span class="soft">not set</span>` : html`
     <code>${pieces.map(([text, isChanged]) => (isChanged && text.trim() ? html`<${tag}>${text}<//>` : text))}</code>`}</td>`;
   return [side("Before", before, left, "del"), side("After", after, right, "ins")];
 }

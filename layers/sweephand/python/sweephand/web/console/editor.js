@@ -8,11 +8,12 @@ import { FoldedGroup, FormField, pointerOf } from "./editor_inputs.js";
 import { PreviewPart, ScheduleFields, usePreview } from "./editor_schedule.js";
 import { fieldsOfTarget } from "./editor_target.js";
 import { isSame, mergedOver, placeOf, valueAt, withValue } from "./editor_value.js";
-import { isObject, readJson, writeJson } from "./exact.js";
+import { isObject, typedJson, writeJson } from "./exact.js";
 import { definitionOf } from "./job.js";
-import { useDeed } from "./live.js";
-import { Field, Loaded, ProblemNote } from "./parts.js";
-import { goTo, linkTo } from "./route.js";
+import { choicesOf, Field, SaveBar, savesByKey } from "./form.js";
+import { useDeed, useStored } from "./live.js";
+import { Head, Loaded, ProblemNote, Trail } from "./parts.js";
+import { goTo, jobLink, linkTo } from "./route.js";
 import { counted, viewerZone } from "./time.js";
 
 /** What a new job begins as. */
@@ -29,27 +30,16 @@ const FILE_LABEL = "sweephand-file";
 const unsaved = new Map();
 
 export function Editor({ me, namespace, name }) {
-  const path = name && inNamespace(namespace, "jobs", name);
-  const [loaded, setLoaded] = useState(name ? null : { job: { ...NEW_JOB, timezone: viewerZone() }, etag: null });
-  const { problem, run } = useDeed();
-  const fetchJob = async () => {
-    const { value, etag } = await call("GET", path);
-    return { job: value, etag };
-  };
-  const load = () => run(async () => setLoaded(await fetchJob()));
-  useEffect(() => {
-    if (name) load();
-  }, []);
-  return html`<p class="trail"><a href=${linkTo([namespace, "jobs"])}>Jobs</a>${name ? [" / ", html`<a href=${linkTo([namespace, "jobs", name])}>${name}</a>`] : null}</p>
-    ${loaded ? html`<${Form} me=${me} namespace=${namespace} name=${name} loaded=${loaded} fetchJob=${fetchJob} />` : html`
-      <h1>${name}</h1><${Loaded} live=${{ value: null, problem, reload: load }} what="the job" show=${() => null} />`}`;
+  const stored = useStored(name && inNamespace(namespace, "jobs", name), { value: { ...NEW_JOB, timezone: viewerZone() }, etag: null });
+  return html`<${Trail} namespace=${namespace} screen="jobs" title="Jobs" name=${name} /><${Head} title=${name ? `Edit ${name}` : "New job"} />
+    <${Loaded} live=${stored} what="the job" show=${({ value, etag }) => html`<${Form} me=${me} namespace=${namespace} name=${name} job=${value} etag=${etag} />`} />`;
 }
 
 /** The form and the text are two views of one definition. The text rules: it may hold what the form has no field for. */
-function Form({ me, namespace, name, loaded, fetchJob }) {
+function Form({ me, namespace, name, job, etag }) {
   const place = JSON.stringify([me.id, namespace, name]);
   const [kept, setKept] = useState(unsaved.get(place));
-  const [base, setBase] = useState(kept?.base || { definition: definitionOf(loaded.job), etag: loaded.etag });
+  const [base, setBase] = useState(kept?.base || { definition: definitionOf(job), etag });
   const [text, setText] = useState(() => kept?.text || writeJson(base.definition));
   const [newName, setNewName] = useState(kept?.newName || "");
   const [met, setMet] = useState(null);
@@ -74,25 +64,25 @@ function Form({ me, namespace, name, loaded, fetchJob }) {
       sent.current = whole;
       const target = inNamespace(namespace, "jobs", name || newName.trim());
       try {
-        await call("PUT", target, { text, headers: base.etag ? { "if-match": base.etag } : { "if-none-match": "*" } });
+        await call("PUT", target, { text, over: base.etag });
       } catch (refused) {
         if (refused.status !== 412 || !name) throw refused;
-        const { job, etag } = await fetchJob();
-        const theirs = definitionOf(job);
+        const found = await call("GET", target);
+        const theirs = definitionOf(found.value);
         const merged = mergedOver(base.definition, value, theirs);
-        setBase({ definition: theirs, etag });
+        setBase({ definition: theirs, etag: found.etag });
         setText(writeJson(merged.value));
         setMet(merged);
         return;
       }
       unsaved.delete(place);
-      goTo(linkTo([namespace, "jobs", name || newName.trim()]));
+      goTo(jobLink(namespace, name || newName.trim()));
     });
   };
   const beginAgain = () => {
     setKept(null);
-    setBase({ definition: definitionOf(loaded.job), etag: loaded.etag });
-    setText(writeJson(definitionOf(loaded.job)));
+    setBase({ definition: definitionOf(job), etag });
+    setText(writeJson(definitionOf(job)));
     setNewName("");
   };
   const isWritten = text !== writeJson(base.definition) || newName !== "";
@@ -114,9 +104,8 @@ function Form({ me, namespace, name, loaded, fetchJob }) {
   const others = stray(problem?.errors || []);
   const unknown = Object.keys(value).filter((each) => !JOB_FIELDS.some(([path]) => path.split(".")[0] === each));
   const state = mistake ? "The JSON cannot be read." : errors.length ? `${counted(errors.length, "field")} refused.` : isWritten ? "Not saved yet." : "";
-  return html`<form class="editor" ref=${element} onSubmit=${save} onKeyDown=${(event) => (event.ctrlKey || event.metaKey) && event.key === "Enter" && element.current.requestSubmit()}>
-    <div class="head"><h1>${name ? `Edit ${name}` : "New job"}</h1></div>
-    <${OwnerNote} job=${{ ...loaded.job, labels: base.definition.labels }} />
+  return html`<form class="editor" ref=${element} onSubmit=${save} onKeyDown=${savesByKey}>
+    <${OwnerNote} job=${{ ...job, labels: base.definition.labels }} />
     ${kept ? html`<p class="note">This is what you wrote before. It is not saved. <button type="button" onClick=${beginAgain}>Begin again</button></p>` : null}
     ${met ? html`<${MetNote} met=${met} />` : null}
     ${problem && (others.length || !problem.errors?.length) ? html`<${ProblemNote} problem=${{ message: problem.message, errors: others }} />` : null}
@@ -130,25 +119,19 @@ function Form({ me, namespace, name, loaded, fetchJob }) {
       <section aria-labelledby="how-title"><h2 id="how-title">Options</h2>
         ${JOB_GROUPS.map((group) => html`<${FoldedGroup} key=${group.title} form=${form} ...${group} />`)}
         ${unknown.length ? html`<p class="hint">In the JSON alone: ${unknown.join(", ")}.</p>` : null}</section>
-      ${Object.entries(names).map(([list, found]) => html`<datalist key=${list} id=${`names-${list}`}>${found.names.map((each) => html`<option key=${each} value=${each}></option>`)}</datalist>`)}
+      ${Object.entries(names).map(([list, found]) => html`<datalist key=${list} id=${`names-${list}`}>${choicesOf(found.names.map((each) => [each]))}</datalist>`)}
     </fieldset><${JsonView} text=${text} mistake=${mistake} errors=${errors} onWrite=${setText} /></div>
-    <div class="savebar"><span class=${mistake || errors.length ? "wrong" : "soft"} role="status">${state}</span>
-      <a class="button" href=${linkTo([namespace, "jobs", ...(name ? [name] : [])])} onClick=${() => unsaved.delete(place)}>Cancel</a>
-      <button class="main" title="Ctrl+Enter" disabled=${isBusy || mistake !== null}>${isBusy ? "Saving …" : name ? "Save" : "Create"}</button></div>
+    <${SaveBar} isNew=${!name} isBusy=${isBusy} isUnreadable=${mistake !== null} isWrong=${mistake || errors.length > 0} state=${state}
+      cancel=${linkTo([namespace, "jobs", ...(name ? [name] : [])])} onCancel=${() => unsaved.delete(place)} />
   </form>`;
 }
 
 /** The definition in a text, and why it cannot be read. Until it can, the last one counts. */
 function useDefinition(text) {
   const last = useRef({});
-  try {
-    const value = readJson(text);
-    if (!isObject(value)) throw new SyntaxError("a job is an object");
-    last.current = value;
-    return { value, mistake: null };
-  } catch (error) {
-    return { value: last.current, mistake: error.message };
-  }
+  const { value, mistake } = typedJson(text);
+  if (isObject(value)) last.current = value;
+  return { value: last.current, mistake: mistake || (isObject(value) ? null : "A job is a JSON object.") };
 }
 
 /** What the API refuses: of the last save what still stands as it was sent, and of the times what the preview says. */
@@ -174,7 +157,7 @@ function useNames(me, namespace) {
     if (asked.current.has(list) || (list === "secrets" && !may(me, "admin"))) return;
     asked.current.add(list);
     try {
-      const found = list === "zones" ? { names: [...new Set(["UTC", ...Intl.supportedValuesOf("timeZone")])] } : await getSome(inNamespace(namespace, list), {}, 1);
+      const found = list === "zones" ? { names: [...new Set(["UTC", ...Intl.supportedValuesOf("timeZone")])] } : await getSome(inNamespace(namespace, list), {}, { calls: 1 });
       setNames((old) => ({ ...old, [list]: { names: found.items?.map((each) => each.name), ...found } }));
     } catch {
       asked.current.delete(list); // the name can be typed, and the next visit asks again
@@ -213,7 +196,7 @@ function JsonView({ text, mistake, errors, onWrite }) {
     area.current.setSelectionRange(place, end < 0 ? text.length : end);
     area.current.scrollTop = (text.slice(0, place).split("\n").length - 4) * parseFloat(getComputedStyle(area.current).lineHeight);
   };
-  return html`<div class="json-view"><${Field} id="json" label="The whole definition (JSON)" errors=${mistake ? [`This is no JSON: ${mistake}`] : []}>
+  return html`<div class="json-view"><${Field} id="json" label="The whole definition (JSON)" errors=${mistake ? [mistake] : []}>
       <textarea id="json" ref=${area} aria-describedby="json-about" rows="24" wrap="off" spellcheck=${false} value=${text} onInput=${(event) => onWrite(event.target.value)}></textarea><//>
     ${errors.length && !mistake ? html`<ul class="plainlist refused" aria-label="Refused lines">${errors.map(({ pointer, detail }) => {
       const place = placeOf(text, pointer);

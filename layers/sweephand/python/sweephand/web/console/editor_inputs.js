@@ -6,8 +6,8 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/pre
 import { saidOf } from "./editor_fields.js";
 import { TargetInput } from "./editor_target.js";
 import { useDraft, valueAt } from "./editor_value.js";
-import { Exact, entriesOf, isObject, objectOf, readJson, writeJson } from "./exact.js";
-import { Field } from "./parts.js";
+import { Exact, entriesOf, isObject, objectOf, readJson, typedJson, writeJson } from "./exact.js";
+import { Field } from "./form.js";
 import { instantOf, wallOf } from "./time.js";
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -93,27 +93,21 @@ export function InstantInput({ form, label, value, needs, shared, onWrite }) {
 function JsonInput({ pointer, value, shared, onWrite }) {
   const [text, keep] = useDraft(value, (found) => (found === undefined ? "" : writeJson(found)));
   const input = useRef();
-  const mistake = mistakeOf(text);
-  useEffect(() => input.current.setCustomValidity(mistake ? `This is no JSON: ${mistake}` : ""), [mistake]);
+  const { mistake } = valueOf(text);
+  useEffect(() => input.current.setCustomValidity(mistake || ""), [mistake]);
   const type = (event) => {
     const typed = event.target.value;
-    const meant = mistakeOf(typed) ? value : typed.trim() ? readJson(typed) : undefined;
+    const found = valueOf(typed);
+    const meant = found.mistake ? value : found.value;
     keep(typed, meant);
     onWrite(meant);
   };
   return html`<textarea ref=${input} rows=${Math.min(Math.max(text.split("\n").length, 3), 16)} value=${text} onInput=${type} ...${shared}></textarea>
-    ${mistake ? html`<p class="wrong" id=${`${pointer}-mistake`}>This is no JSON: ${mistake}</p>` : null}`;
+    ${mistake ? html`<p class="wrong" id=${`${pointer}-mistake`}>${mistake}</p>` : null}`;
 }
 
-/** What is wrong with a text that is to be JSON. An empty one is right: it stands for no value. */
-function mistakeOf(text) {
-  try {
-    if (text.trim()) readJson(text);
-    return null;
-  } catch (error) {
-    return error.message;
-  }
-}
+/** An empty text is right: it stands for no value. */
+const valueOf = (text) => (text.trim() ? typedJson(text) : {});
 
 /** Names and texts in rows. The value of a header can also be the name of a secret. */
 function RowsInput({ form, kind, pointer, label, value, errors, onWrite }) {

@@ -7,10 +7,11 @@ import { FoldedGroup, FormField, InstantInput, InputRows } from "./editor_inputs
 import { useDraft, withValue } from "./editor_value.js";
 import { isObject, writeJson } from "./exact.js";
 import { Fires } from "./fires.js";
-import { Empty, Field, Loading, ProblemNote, When } from "./parts.js";
+import { Field } from "./form.js";
+import { useLive, useSettled } from "./live.js";
+import { Empty, Loading, ProblemNote, When } from "./parts.js";
 import { count } from "./time.js";
 
-const PREVIEW_AFTER_MS = 350;
 const PREVIEWED = 5;
 const TIMING = ["schedule", "timezone", "dueTime", "ttl", "repeats", "dst", "jitter", "calendar"];
 
@@ -93,35 +94,20 @@ export function usePreview(definition, namespace) {
   const timing = Object.fromEntries(TIMING.filter((each) => definition[each] != null).map((each) => [each, definition[each]]));
   const text = "schedule" in timing || "dueTime" in timing
     ? writeJson({ ...timing, limit: PREVIEWED, namespace: timing.calendar ? namespace : undefined }) : "";
-  const [state, setState] = useState({ text: null, found: null, problem: null });
-  const ask = async (isWanted = () => true) => {
-    let answer;
-    try {
-      answer = { found: (await call("POST", pathOf("occurrences"), { text })).value, problem: null };
-    } catch (problem) {
-      answer = { problem };
-    }
-    if (isWanted()) setState((old) => ({ ...old, text, ...answer }));
-  };
-  useEffect(() => {
-    if (!text) return undefined;
-    let isWanted = true;
-    const timer = setTimeout(() => ask(() => isWanted), state.text === null ? 0 : PREVIEW_AFTER_MS);
-    return () => {
-      isWanted = false;
-      clearTimeout(timer);
-    };
-  }, [text]);
-  return text ? { ...state, isTimed: true, isOld: state.text !== text, ask } : { isTimed: false };
+  const settled = useSettled(text);
+  const { value, problem, reload } = useLive(async () => (settled ? (await call("POST", pathOf("occurrences"), { text: settled })).value : null), settled, null);
+  const last = useRef({ found: null, problem: null });
+  if (value || problem) last.current = { found: value ?? last.current.found, problem };
+  return text ? { ...last.current, isTimed: true, isOld: settled !== text || !(value || problem), reload } : { isTimed: false };
 }
 
 /** The next due times, in words and as instants. `others` are the errors that stand at no field of the form. */
 export function PreviewPart({ preview, definition, others }) {
-  const { found, problem, isTimed, isOld, ask } = preview;
+  const { found, problem, isTimed, isOld, reload } = preview;
   const zone = definition.timezone || "UTC";
   return html`<section class=${`preview${isOld || problem ? " is-old" : ""}`} aria-labelledby="preview-title"><h3 id="preview-title">When it would fire</h3>
     ${isTimed ? null : html`<${Empty} title="It fires only on demand." />`}
-    ${problem && (others.length || !problem.errors?.length) ? html`<${ProblemNote} problem=${{ message: problem.message, errors: others }} onRetry=${problem.status === 422 ? null : () => ask()} />` : null}
+    ${problem && (others.length || !problem.errors?.length) ? html`<${ProblemNote} problem=${{ message: problem.message, errors: others }} onRetry=${problem.status === 422 ? null : reload} />` : null}
     ${isTimed && found ? html`<p role="status"><strong>${found.description}</strong>, by the clock of ${zone}${found.end ? html`. Last <${When} at=${found.end} zone=${zone} />` : null}${
         definition.jitter ? `. Each is later by up to ${definition.jitter}` : ""}${definition.batch?.count ? `. ${count(definition.batch.count)} triggers each time` : ""}</p>
       <${Fires} found=${found} zone=${zone} />` : isTimed && !problem ? html`<${Loading} what="the due times" />` : null}</section>`;

@@ -3,7 +3,7 @@
 import { html, useRef } from "./vendor/preact.js";
 import { RARE_IN_TARGET, TARGET_TYPES } from "./editor_fields.js";
 import { FoldedGroup, FormField } from "./editor_inputs.js";
-import { Field } from "./parts.js";
+import { Field } from "./form.js";
 
 /** The types that the target at a pointer can be of. Only the end of a run can trigger another job. */
 const typesAt = (pointer) => Object.keys(TARGET_TYPES).filter((each) => each !== "job" || pointer === "/onComplete");

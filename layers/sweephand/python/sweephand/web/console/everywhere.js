@@ -1,7 +1,7 @@
 // All namespaces of a key at once: four numbers, then a line for each namespace, the sick ones first.
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
-import { get, pathOf } from "./api.js";
+import { get, pathOf, throughPages } from "./api.js";
 import { Spark } from "./chart.js";
 import { FirstJob } from "./first.js";
 import { useLive } from "./live.js";
@@ -41,18 +41,16 @@ async function everyNamespace(known, onPart) {
   const include = !isFirst && Date.now() - known.at >= JOBS_REFRESH_MS ? "jobs" : "";
   known.at ??= 0;
   const items = [];
-  let cursor = "";
-  do {
-    const found = await get(pathOf("overview"), { limit: NAMESPACES_IN_A_CALL, include, cursor });
+  const left = await throughPages((cursor) => get(pathOf("overview"), { limit: NAMESPACES_IN_A_CALL, include, cursor }), (found) => {
     for (const each of found.items) {
       if (each.jobs) known.paused.set(each.namespace, each.jobs.paused);
       items.push({ ...each, pausedJobs: known.paused.get(each.namespace) ?? null });
     }
-    cursor = found.nextCursor;
-    if (cursor && isFirst) onPart({ items: bySickness(items), hasJobs: true, isPartial: true });
-  } while (cursor && items.length < NAMESPACES_MAX);
+    if (found.nextCursor && isFirst) onPart({ items: bySickness(items), hasJobs: true, isPartial: true });
+    return items.length >= NAMESPACES_MAX;
+  });
   if (include) known.at = Date.now();
-  return { items: bySickness(items), hasJobs: known.at > 0, isPartial: Boolean(cursor) };
+  return { items: bySickness(items), hasJobs: known.at > 0, isPartial: Boolean(left) };
 }
 
 /** What counts as trouble, the worst first. */
@@ -114,7 +112,7 @@ function NamespaceTable({ items }) {
 
 function NamespaceRow({ each }) {
   const { namespace, partial } = each;
-  const number = (name, value, screen, tone, query = {}, isPartial = false, title = null) => html`<td class="number" data-name=${name}>${value === null ? html`<span class="soft">–</span>`
+  const number = (name, value, screen, tone, query = {}, isPartial = false, title = null) => html`<td class="number">${value === null ? html`<span class="soft">–</span>`
     : value > 0 ? html`<a class=${`figure is-${tone}`} title=${title} href=${linkTo([namespace, screen], query)}>${count(value)}${isPartial ? "+" : ""}</a>` : html`<span class="soft">0</span>`}</td>`;
   return html`<tr class=${hasAny(each, [...TROUBLES, ...HOLDS]) ? "" : "is-calm"}>
     <td class="name"><a href=${linkTo([namespace, "overview"])}>${namespace}</a></td>

@@ -33,6 +33,15 @@ export function readJson(text) {
   });
 }
 
+/** The value of a text that a person types, or what is wrong with it: `{ value, mistake }`. */
+export function typedJson(text) {
+  try {
+    return { value: readJson(text), mistake: null };
+  } catch (error) {
+    return { mistake: `This is no JSON: ${error.message}` };
+  }
+}
+
 /** An object whose names are as they were written, in their order. JavaScript itself puts names such as "7" first. */
 function unmarked(value, mark) {
   const marked = Object.keys(value);

@@ -4,13 +4,16 @@
 import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { getSome, inNamespace } from "./api.js";
-import { changeEach, chosenWith, labelsIn, VERB_WORDS } from "./bulk.js";
+import { AskRuns, CountSpan, VERB_OF_STATE } from "./askmany.js";
+import { changeEach, chosenWith, VERB_WORDS } from "./bulk.js";
 import { FailuresEverywhere } from "./failures_everywhere.js";
+import { choicesOf, SearchField, useFields, wordsIn } from "./form.js";
+import { useAsked } from "./ask.js";
 import { useLive } from "./live.js";
-import { Empty, Loaded, useFields, When } from "./parts.js";
-import { goTo, linkTo } from "./route.js";
-import { AskRuns, CountSpan, VERB_OF_STATE } from "./span.js";
-import { count, counted } from "./time.js";
+import { Empty, Head, Loaded, Table, Verb, When, Whole } from "./parts.js";
+import { goTo, jobLink, linkTo, runLink } from "./route.js";
+import { answerText, wordsOfRun } from "./runs.js";
+import { count, counted, instantIn, wallOf } from "./time.js";
 
 const MINUTE_IN_MS = 60_000;
 const DAY_IN_MS = 1440 * MINUTE_IN_MS;
@@ -22,14 +25,7 @@ const DEFAULT_SPAN = "1d";
 
 /** What answers have of their own: numbers and ids. Answers that differ in nothing else are one group. */
 const OWN_PART = /[\da-f]{8}-[\da-f-]{27}|\b(?=\w*\d)[\da-z_-]{12,}|\d+/gi;
-const FAILURE_GROUPS = { job: (run) => run.job, answer: (run) => failureText(run, (words) => words.replace(OWN_PART, "…")) };
-
-/** What the consumer said, or else why the run has failed or was skipped. */
-const wordsOfRun = (run) => run.answer || run.reason || run.lastFailure?.reason || "";
-
-function failureText(run, edited = (words) => words) {
-  return [run.responseCode, edited(wordsOfRun(run)), run.count && `${count(run.count)} due times`].filter(Boolean).join(" · ") || "no answer";
-}
+const FAILURE_GROUPS = { job: (run) => run.job, answer: (run) => answerText(run, (words) => words.replace(OWN_PART, "…")) };
 
 /** What the address says: the filter of the API, the span in words, and how runs are grouped. What is nothing of that is passed over. */
 function seenIn(query) {
@@ -50,7 +46,7 @@ const addressOf = (namespace, seen) => linkTo([namespace, "failures"], { ...seen
   state: seen.state === "failed" ? "" : seen.state, group: seen.group === "job" ? "" : seen.group });
 
 /** Runs that fit a filter, newest first. They are partial if there may be more. */
-const runsThatFit = (namespace, filter, calls = CALLS) => getSome(inNamespace(namespace, "runs"), filter, calls);
+const runsThatFit = (namespace, filter, calls = CALLS) => getSome(inNamespace(namespace, "runs"), filter, { calls });
 
 /** The runs in a state that were due in the last days, newest first. It is partial if there may be more. */
 export function runsOf(namespace, state, days, calls = CALLS) {
@@ -74,7 +70,7 @@ export function Failures({ me, namespace, query }) {
   const key = JSON.stringify([namespace, { ...seen, group: "" }]);
   const [told, setTold] = useState({});
   const about = { seen, filter: () => filterOfRuns(seen), verb: may(me, "write") ? VERB_OF_STATE[seen.state] : null, onTold: (text) => setTold({ key, text }) };
-  return html`<div class="head"><h1>Failures</h1></div>
+  return html`<${Head} title="Failures" />
     <${FailuresForm} namespace=${namespace} seen=${seen} mayAll=${me.namespace === "*"} />
     ${told.key === key ? html`<p class="told" role="status">${told.text}</p>` : null}
     ${isEverywhere ? html`<${FailuresEverywhere} key=${key} ...${about} linkOf=${(each) => addressOf(each, { ...seen, all: "" })} />`
@@ -82,19 +78,18 @@ export function Failures({ me, namespace, query }) {
 }
 
 function FailuresForm({ namespace, seen, mayAll }) {
-  const shown = { ...seen, since: localText(seen.since), until: localText(seen.until), label: seen.label.join(" ") };
+  const shown = { ...seen, since: wallOf(seen.since), until: wallOf(seen.until), label: seen.label.join(" ") };
   const form = useFields(shown);
   const apply = (event) => {
     event.preventDefault();
     const given = Object.fromEntries(new FormData(form.current));
-    const instant = (name) => (given[name] === shown[name] ? seen[name] : given[name] ? new Date(given[name]).toISOString() : "");
+    const instant = (name) => (given[name] === shown[name] ? seen[name] : instantIn(given[name]));
     const times = given.span ? {} : seen.span ? { since: filterOfRuns(seen).since } : { since: instant("since"), until: instant("until") };
     goTo(addressOf(namespace, { ...given, since: "", until: "", ...times, reason: given.reason.trim(), prefix: given.prefix.trim(),
-      label: labelsIn(given.label) }));
+      label: wordsIn(given.label) }));
   };
-  const choice = (name, label, options) => html`<label>${label} <select name=${name} onChange=${apply}>${options.map(([each, title]) => html`
-    <option value=${each}>${title}</option>`)}</select></label>`;
-  const text = (name, label, hint) => html`<label>${label} <input name=${name} type="search" placeholder=${hint} autocomplete="off" spellcheck=${false} onChange=${apply} /></label>`;
+  const choice = (name, label, options) => html`<label>${label} <select name=${name} onChange=${apply}>${choicesOf(options)}</select></label>`;
+  const text = (name, label, hint) => html`<${SearchField} name=${name} label=${label} hint=${hint} onChange=${apply} />`;
   const time = (name, label) => html`<label>${label} <input name=${name} type="datetime-local" onBlur=${apply} /></label>`; // it changes with each digit
   const same = (words) => words.map((each) => [each, each]);
   return html`<form ref=${form} class="filter even" role="search" onSubmit=${apply}>
@@ -107,25 +102,14 @@ function FailuresForm({ namespace, seen, mayAll }) {
     <button class="unseen">Apply the filter</button></form>`;
 }
 
-/** An instant as an input shows it: the wall clock of the viewer's zone, to the minute. */
-function localText(instant) {
-  if (!instant) return "";
-  const at = new Date(instant);
-  return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_IN_MS).toISOString().slice(0, 16);
-}
-
 const noRunsText = ({ state, span }) => (span ? `No ${state} run was due in the last ${FAILURE_SPANS[span][0]}.` : `No ${state} run was due in this span.`);
 const nameOfRun = (run) => `${run.job} ${run.id}`;
 
 function FailuresHere({ namespace, seen, filter, verb, onTold }) {
   const [chosen, setChosen] = useState(new Set());
-  const [asked, setAsked] = useState(null);
   const live = useLive(() => runsThatFit(namespace, filter()), "runs");
-  const close = () => {
-    setAsked(null);
-    live.reload();
-  };
-  const ask = (runs) => setAsked({ total: runs.length, deed: async (onDone) => {
+  const { asked, ask, close } = useAsked(live.reload);
+  const askEach = (runs) => ask({ total: runs.length, deed: async (onDone) => {
     const changed = await changeEach(namespace, verb, runs, onDone);
     setChosen(new Set());
     return changed;
@@ -135,12 +119,11 @@ function FailuresHere({ namespace, seen, filter, verb, onTold }) {
     const some = found.items.filter((run) => chosen.has(nameOfRun(run)));
     if (!found.items.length) return html`<${Empty} title=${isNarrow ? "No run fits this filter." : noRunsText(seen)}>${found.isPartial ? html`<p>The newest runs of the span were looked at. Older ones may fit: choose an earlier end.</p>` : null}<//>`;
     return html`<div class="selection ${some.length ? "" : "is-idle"}"><span aria-live="polite">${some.length ? `${counted(some.length, "run")} chosen` : `${found.isPartial ? "At least " : ""}${counted(found.items.length, "run")}`}</span>
-        ${!verb ? null : some.length ? html`<button type="button" onClick=${() => ask(some)}>${VERB_WORDS[verb]} ${count(some.length)}</button>
-          <button type="button" class="plain" onClick=${() => setChosen(new Set())}>Clear</button>`
-          : html`<${CountSpan} namespaces=${[namespace]} verb=${verb} filter=${filter} onAsk=${setAsked} />`}</div>
+        ${!verb ? null : some.length ? html`<${Verb} title=${`${VERB_WORDS[verb]} ${count(some.length)}`} onClick=${() => askEach(some)} /><${Verb} title="Clear" kind="plain" onClick=${() => setChosen(new Set())} />`
+          : html`<${CountSpan} namespaces=${[namespace]} verb=${verb} filter=${filter} onAsk=${ask} />`}</div>
       ${found.isPartial ? html`<p class="soft">These are the newest ones. Choose a shorter or an earlier span, or search, to see others.</p>` : null}
       <${FailureGroups} namespace=${namespace} seen=${seen} items=${found.items} chosen=${verb ? chosen : null} onChoose=${setChosen}
-        verb=${verb} onAsk=${ask} />`;
+        verb=${verb} onAsk=${askEach} />`;
   }} />
     ${asked ? html`<${AskRuns} verb=${verb} ...${asked} onTold=${onTold} onClose=${close} />` : null}`;
 }
@@ -149,12 +132,10 @@ const GROUPS_SHOWN = 20;
 const ROWS_OF_A_GROUP = 5;
 
 function FailureGroups({ namespace, seen, items, chosen, onChoose, verb, onAsk }) {
-  const [isWhole, setWhole] = useState(false);
   const groups = groupsOf(items, FAILURE_GROUPS[seen.group]);
   const toggle = (runs, isOn) => onChoose(chosenWith(chosen, runs.map(nameOfRun), isOn));
-  return html`${(isWhole ? groups : groups.slice(0, GROUPS_SHOWN)).map(([title, runs]) => html`<${FailureGroup} key=${title} namespace=${namespace} seen=${seen} title=${title} runs=${runs}
-      chosen=${chosen} onToggle=${toggle} verb=${verb} onAsk=${onAsk} />`)}
-    ${groups.length > GROUPS_SHOWN && !isWhole ? html`<p><button type="button" onClick=${() => setWhole(true)}>Show all ${count(groups.length)} groups</button></p>` : null}`;
+  return html`<${Whole} items=${groups} most=${GROUPS_SHOWN} noun="groups" show=${(shown) => shown.map(([title, runs]) => html`
+    <${FailureGroup} key=${title} namespace=${namespace} seen=${seen} title=${title} runs=${runs} chosen=${chosen} onToggle=${toggle} verb=${verb} onAsk=${onAsk} />`)} />`;
 }
 
 /** The filter that shows a group alone. Answers that differ in their numbers have none. */
@@ -165,23 +146,20 @@ function filterOfGroup({ group, ...seen }, title, runs) {
 }
 
 function FailureGroup({ namespace, seen, title, runs, chosen, onToggle, verb, onAsk }) {
-  const [isWhole, setWhole] = useState(false);
   const isByJob = seen.group === "job";
   const only = filterOfGroup(seen, title, runs);
   const box = (label, some) => chosen && html`<input type="checkbox" aria-label=${label} checked=${some.every((run) => chosen.has(nameOfRun(run)))}
     onChange=${(event) => onToggle(some, event.target.checked)} />`;
-  const differ = isByJob || runs.some((run) => failureText(run) !== failureText(runs[0])); // else the title is the answer of each
+  const differ = isByJob || runs.some((run) => answerText(run) !== answerText(runs[0])); // else the title is the answer of each
   const heads = [...(isByJob ? [] : ["Job"]), "Due", "Attempts", ...(differ ? ["Answer"] : [])];
-  return html`<section class="group"><div class="head"><h2 class="long">${isByJob ? html`<a href=${linkTo([namespace, "jobs", title])}>${title}</a>` : differ ? title : failureText(runs[0])}</h2><span class="soft">${counted(runs.length, "run")}</span>
+  return html`<section class="group"><div class="head"><h2 class="long">${isByJob ? html`<a href=${jobLink(namespace, title)}>${title}</a>` : differ ? title : answerText(runs[0])}</h2><span class="soft">${counted(runs.length, "run")}</span>
       ${only ? html`<a class="small" href=${addressOf(namespace, only)} aria-label=${`Show only those of ${title}`}>Only these</a>` : null}
       ${verb ? html`<div class="verbs"><button type="button" aria-label=${`${VERB_WORDS[verb]} those of ${title}`} onClick=${() => onAsk(runs)}>${VERB_WORDS[verb]} ${count(runs.length)}</button></div>` : null}</div>
-    <div class="scroll" tabindex="0" role="group" aria-label=${`Runs of ${title}`}><table class="failed">
-      <thead><tr>${chosen ? html`<th scope="col">${box(`Choose all runs of ${title}`, runs)}</th>` : null}${heads.map((each) => html`<th key=${each} scope="col">${each}</th>`)}</tr></thead>
-      <tbody>${(isWhole ? runs : runs.slice(0, ROWS_OF_A_GROUP)).map((run) => {
-        const link = linkTo([namespace, "jobs", run.job, "runs", run.id]);
+    <${Whole} items=${runs} most=${ROWS_OF_A_GROUP} show=${(shown) => html`<${Table} label=${`Runs of ${title}`} className="failed"
+      head=${[...(chosen ? [box(`Choose all runs of ${title}`, runs)] : []), ...heads]}>${shown.map((run) => {
+        const link = runLink(namespace, run.job, run.id);
         return html`<tr key=${nameOfRun(run)}>${chosen ? html`<td class="box">${box(`Choose ${nameOfRun(run)}`, [run])}</td>` : null}
           ${isByJob ? null : html`<td class="name"><a href=${link}>${run.job}</a></td>`}
-          <td>${isByJob ? html`<a href=${link}><${When} at=${run.dueAt} /></a>` : html`<${When} at=${run.dueAt} />`}</td><td class="number">${run.attempts}</td>${differ ? html`<td class="answer">${failureText(run)}</td>` : null}</tr>`;
-      })}</tbody></table></div>
-    ${runs.length > ROWS_OF_A_GROUP && !isWhole ? html`<p><button type="button" onClick=${() => setWhole(true)}>Show all ${count(runs.length)}</button></p>` : null}</section>`;
+          <td>${isByJob ? html`<a href=${link}><${When} at=${run.dueAt} /></a>` : html`<${When} at=${run.dueAt} />`}</td><td class="number">${run.attempts}</td>${differ ? html`<td class="answer">${answerText(run)}</td>` : null}</tr>`;
+      })}<//>`} /></section>`;
 }

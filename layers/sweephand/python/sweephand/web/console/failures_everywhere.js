@@ -1,10 +1,11 @@
 // Failures of all namespaces, for a key of all of them: how many each has, and what is done to all of a span.
 
-import { html, useState } from "./vendor/preact.js";
-import { get, pathOf } from "./api.js";
+import { html } from "./vendor/preact.js";
+import { get, pathOf, throughPages } from "./api.js";
+import { useAsked } from "./ask.js";
+import { AskRuns, CountSpan } from "./askmany.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, Table, When } from "./parts.js";
-import { AskRuns, CountSpan } from "./span.js";
 import { count, counted } from "./time.js";
 
 /** A page of the overview has 50 namespaces, and each costs at least 18 requests to DynamoDB. */
@@ -14,30 +15,20 @@ const OVERVIEW_REFRESH_MS = 60_000;
 /** The namespaces that have runs in a state since an instant, the most first. */
 async function namespacesWith(state, since) {
   const found = [];
-  let cursor = "";
-  for (let made = 0; made < OVERVIEW_PAGES; made += 1) {
-    const page = await get(pathOf("overview"), { since, cursor });
-    found.push(...page.items);
-    cursor = page.nextCursor;
-    if (!cursor) break;
-  }
+  const left = await throughPages((cursor) => get(pathOf("overview"), { since, cursor }), (page) => void found.push(...page.items), { calls: OVERVIEW_PAGES });
   const items = found.filter((each) => each[state] || each.partial).sort((one, other) => other[state] - one[state]);
-  return { items, looked: found.length, isPartial: Boolean(cursor) };
+  return { items, looked: found.length, isPartial: Boolean(left) };
 }
 
 export function FailuresEverywhere({ seen, filter, verb, linkOf, onTold }) {
   const { state } = seen;
-  const [asked, setAsked] = useState(null);
   const live = useLive(() => namespacesWith(state, filter().since), "namespaces", OVERVIEW_REFRESH_MS);
-  const close = () => {
-    setAsked(null);
-    live.reload();
-  };
+  const { asked, ask, close } = useAsked(live.reload);
   const isNarrow = seen.reason || seen.prefix || seen.label.length || seen.until;
   return html`<${Loaded} live=${live} what="the namespaces" show=${({ items, looked, isPartial }) => html`
       ${isPartial ? html`<p class="soft">These are among the first ${count(looked)} namespaces by name.</p>` : null}
       ${items.length ? html`<div class="selection is-idle"><span>${counted(items.length, "namespace")} with ${state} runs</span>
-          ${verb ? html`<${CountSpan} namespaces=${items.map((each) => each.namespace)} verb=${verb} filter=${filter} onAsk=${setAsked} />` : null}</div>
+          ${verb ? html`<${CountSpan} namespaces=${items.map((each) => each.namespace)} verb=${verb} filter=${filter} onAsk=${ask} />` : null}</div>
         <${Table} label="Namespaces" head=${["Namespace", `Runs ${state}`, "Failing jobs", "Newest failure"]}>${items.map((each) => html`<tr key=${each.namespace}>
           <td class="name"><a href=${linkOf(each.namespace)}>${each.namespace}</a></td>
           <td class="number">${each.partial ? "at least " : ""}${count(each[state])}</td><td class="number">${count(each.failingJobs)}</td>

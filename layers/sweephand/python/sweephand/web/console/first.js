@@ -3,7 +3,8 @@
 import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { inNamespace } from "./api.js";
-import { Command, Field } from "./parts.js";
+import { Field } from "./form.js";
+import { Command } from "./parts.js";
 import { linkTo } from "./route.js";
 
 const FIRST_JOB = "hello";

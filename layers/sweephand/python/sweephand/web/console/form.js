@@ -1,8 +1,7 @@
 // Forms whose fields stand beside what the API refuses of them.
 
-import { html, useEffect, useState } from "./vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { Exact } from "./exact.js";
-import { Field } from "./parts.js";
 
 /** What a person has typed into a form: its `given` values by name, and `set(name)`, which takes the event of an input. */
 export function useForm(begun) {
@@ -11,8 +10,41 @@ export function useForm(begun) {
   return { given, set, setGiven };
 }
 
+/**
+ * A form whose inputs show `values`, by their names. An input is written when its value here changes, so what somebody
+ * types elsewhere in the form stays, and so does the focus.
+ */
+export function useFields(values) {
+  const form = useRef();
+  const shown = useRef({});
+  useLayoutEffect(() => {
+    for (const [name, value] of Object.entries(values)) {
+      const input = form.current.elements.namedItem(name);
+      if (input && shown.current[name] !== value) input.value = value;
+    }
+    shown.current = values;
+  });
+  return form;
+}
+
+/** A label and its input. Errors of the API stand at the field. `children` is one element with that id. */
+export function Field({ id, label, hint, errors = [], children }) {
+  return html`<div class=${`field${errors.length ? " is-wrong" : ""}`}>
+    <label for=${id}>${label}</label>
+    ${children}
+    <div id=${`${id}-about`}>${errors.map((each) => html`<p class="wrong" role="alert">${each}</p>`)}
+      ${hint ? html`<p class="hint">${hint}</p>` : null}</div>
+  </div>`;
+}
+
+/** The choices of a select: each with its value, and in words. */
+export const choicesOf = (choices) => choices.map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`);
+
+/** An input of a filter. */
+export const SearchField = ({ name, label, hint, onChange }) => html`<label>${label} <input name=${name} type="search" placeholder=${hint} autocomplete="off" spellcheck=${false} onChange=${onChange} /></label>`;
+
 /** What was refused of the field `at`, a JSON pointer. A part of it is named before its words. */
-export function refusedAt(problem, at) {
+function refusedAt(problem, at) {
   return (problem?.errors || []).filter(({ pointer }) => pointer === at || pointer.startsWith(`${at}/`))
     .map(({ pointer, detail }) => (pointer === at ? detail : `${pointer.slice(at.length + 1)}: ${detail}`));
 }
@@ -51,20 +83,30 @@ export function numberOf(text) {
 /** A text without blanks around it. Undefined if nothing is left. */
 export const textOf = (text) => text.trim() || undefined;
 
-/** The entries of a text: one a line, or between commas or blanks. Undefined if there is none. */
-export function typedEntries(text) {
-  const found = text.split(/[\s,]+/).filter(Boolean);
-  return found.length ? found : undefined;
-}
+/** The entries of a text: one a line, or between commas or blanks. */
+export const wordsIn = (text) => text.split(/[\s,]+/).filter(Boolean);
+
+/** The same entries. Undefined if there is none. */
+export const typedEntries = (text) => (wordsIn(text).length ? wordsIn(text) : undefined);
 
 /** Labels as a person types them: `team:ops uses:warehouse`. */
-export const labelsText = (labels) => Object.entries(labels || {}).map(([name, value]) => `${name}:${value}`).join(" ");
+export const labelsText = (labels) => Object.entries(labels || {}).map((each) => each.join(":")).join(" ");
 
-/** The labels of such a text. */
-export function typedLabels(text) {
-  const found = typedEntries(text);
-  return found && Object.fromEntries(found.map((each) => {
-    const [name, value = ""] = each.split(/:(.*)/s);
-    return [name, value];
-  }));
+/** Labels of such entries, as the API takes them. Undefined if there is none. */
+export const labelsOf = (entries) => (entries.length ? Object.fromEntries(entries.map((each) => {
+  const [name, value = ""] = each.split(/:(.*)/s);
+  return [name, value];
+})) : undefined);
+
+/** Saves a form by Ctrl+Enter or Command+Enter, as its `onKeyDown`. */
+export const savesByKey = (event) => (event.ctrlKey || event.metaKey) && event.key === "Enter" && event.currentTarget.requestSubmit();
+
+/**
+ * The end of an editor's form, always in view: how the form stands, and its buttons. `cancel` leads away from it, and
+ * while it `isUnreadable` it cannot be saved.
+ */
+export function SaveBar({ isNew, isBusy, isUnreadable, isWrong = isUnreadable, state, cancel, onCancel, children }) {
+  return html`<div class="savebar"><span class=${isWrong ? "wrong" : "soft"} role="status">${state}</span>${children}
+    ${cancel ? html`<a class="button" href=${cancel} onClick=${onCancel}>Cancel</a>` : null}
+    <button class="main" title="Ctrl+Enter" disabled=${isBusy || isUnreadable}>${isBusy ? "Saving …" : isNew ? "Create" : "Save"}</button></div>`;
 }

@@ -10,8 +10,8 @@ import { writeJson } from "./exact.js";
 import { Fires } from "./fires.js";
 import { scheduleText } from "./jobtable.js";
 import { useLive } from "./live.js";
-import { Empty, Facts, Loaded, StateMark, When } from "./parts.js";
-import { linkTo } from "./route.js";
+import { Empty, Facts, Loaded, StateMark, Trail, When } from "./parts.js";
+import { linkTo, runLink } from "./route.js";
 import { Runs } from "./runs.js";
 import { useZone } from "./zone.js";
 
@@ -30,7 +30,7 @@ export function Job({ me, namespace, name, query }) {
     setVersion(version + 1);
     live.reload();
   };
-  return html`<p class="trail"><a href=${linkTo([namespace, "jobs"])}>Jobs</a>${live.value ? choice : null}</p>
+  return html`<${Trail} namespace=${namespace} screen="jobs" title="Jobs">${live.value ? choice : null}<//>
     <${Loaded} live=${live} what="the job" show=${({ job, fires, changes }) => html`
       <div class="head"><h1 class="mono">${job.name}</h1><${StateMark} state=${job.state} />
         ${may(me, "write") ? html`<${Verbs} job=${job} onAsk=${setAsked} />` : null}</div>
@@ -100,7 +100,7 @@ function factsOf(namespace, job, fires, zone) {
   return [
     ["Schedule", [html`<strong>${fires?.description || "Only on demand"}</strong>`, html`<span class="under"><code>${scheduleText(job)}</code> in ${job.timezone || "UTC"}</span>`]],
     ["Next run", job.state === "paused" ? "none while paused" : job.nextRun ? html`<${When} at=${job.nextRun} zone=${zone} isDue />` : "none"],
-    ["Last run", job.lastRun ? html`<a href=${linkTo([namespace, "jobs", job.name, "runs", job.lastRun.id])}><${When} at=${job.lastRun.dueAt}
+    ["Last run", job.lastRun ? html`<a href=${runLink(namespace, job.name, job.lastRun.id)}><${When} at=${job.lastRun.dueAt}
       zone=${zone} /></a> <${StateMark} state=${job.lastRun.state} />` : "none yet"],
     ["Target", [html`<code>${target.type}</code> `, html`<span class="long">${target.url || target.queueUrl || target.functionArn || target.topicArn
       || target.stateMachineArn || target.busArn || ""}</span>`]],

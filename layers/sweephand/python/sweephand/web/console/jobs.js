@@ -2,12 +2,14 @@
 
 import { html, useEffect, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
-import { get, getPage, inNamespace, PAGE_MAX, Problem } from "./api.js";
-import { BulkAsk, countMatching, countRuns, labelsIn, VERB_WORDS } from "./bulk.js";
+import { get, getSome, inNamespace, PAGE_MAX, Problem } from "./api.js";
+import { AskJobs, useCount } from "./askmany.js";
+import { countMatching, countRuns, VERB_WORDS } from "./bulk.js";
 import { FirstJob } from "./first.js";
 import { JobTable } from "./jobtable.js";
-import { useDeed, useLive } from "./live.js";
-import { Empty, Loaded, ProblemNote, useFields } from "./parts.js";
+import { choicesOf, SearchField, useFields, wordsIn } from "./form.js";
+import { useLive } from "./live.js";
+import { Empty, Head, Loaded, ProblemNote, Verb } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
 import { count, counted } from "./time.js";
 
@@ -42,7 +44,7 @@ const isNarrowed = ({ prefix, contains, state, label, health }) => Boolean(prefi
 function pageOfJobs(namespace, filter, cursor) {
   const path = inNamespace(namespace, "jobs");
   if (filter.health) return get(path, { ...filter, limit: filter.sort === "name" ? PAGE_MAX : JOB_ROWS, cursor });
-  return getPage(path, { ...filter, include: "health" }, JOB_ROWS, cursor);
+  return getSome(path, { ...filter, include: "health" }, { most: JOB_ROWS, cursor });
 }
 
 export function Jobs({ me, namespace, query }) {
@@ -76,9 +78,9 @@ export function Jobs({ me, namespace, query }) {
   const others = (found) => found.items.filter((job) => !first.some((each) => each.name === job.name));
   const groups = (found) => (first.length ? [[titled(failingText(first, failing.value)), first], ["Others by name", others(found)]] : [["", found.items]]).filter(([, jobs]) => jobs.length);
   if (isBegin && !isNarrowed(filter) && live.value && !live.value.items.length && !live.value.nextCursor) {
-    return html`<div class="head"><h1>Jobs</h1></div><${FirstJob} me=${me} namespace=${namespace} />`;
+    return html`<${Head} title="Jobs" /><${FirstJob} me=${me} namespace=${namespace} />`;
   }
-  return html`<div class="head"><h1>Jobs</h1>${mayWrite ? html`<div class="verbs"><a class="button main" href=${linkTo([namespace, "new"])}>New job</a></div>` : null}</div>
+  return html`<${Head} title="Jobs" verbs=${mayWrite && html`<a class="button main" href=${linkTo([namespace, "new"])}>New job</a>`} />
     <${FilterForm} namespace=${namespace} filter=${filter} />
     <${JobTabs} namespace=${namespace} filter=${filter} />
     ${told ? html`<p class="told" role="status">${told}</p>` : null}
@@ -90,7 +92,7 @@ export function Jobs({ me, namespace, query }) {
       ${first.length && failing.value?.nextCursor ? html`<p><a href=${linkTo([namespace, "jobs"], { ...filter, health: "failing" })}>Show all failing jobs</a></p>` : null}
 ` : html`<${NoJobs} namespace=${namespace} filter=${filter} hasMore=${found.nextCursor} isBegin=${!cursor} />`)} />
     ${live.value ? html`<${Pager} namespace=${namespace} filter=${filter} cursors=${cursors} found=${live.value} total=${total} />` : null}
-    ${asked ? html`<${BulkAsk} namespace=${namespace} ...${asked} onTold=${tell} onClose=${close} />` : null}`;
+    ${asked ? html`<${AskJobs} namespace=${namespace} ...${asked} onTold=${tell} onClose=${close} />` : null}`;
 }
 
 /** Failing jobs: those of the page, which is fresher, and those that were found among all. */
@@ -128,13 +130,13 @@ function FilterForm({ namespace, filter }) {
   const apply = (event) => {
     event.preventDefault();
     const given = new FormData(form.current);
-    goTo(linkTo([namespace, "jobs"], { ...filter, prefix: given.get("prefix").trim(), contains: given.get("part").trim(), label: labelsIn(given.get("label")),
+    goTo(linkTo([namespace, "jobs"], { ...filter, prefix: given.get("prefix").trim(), contains: given.get("part").trim(), label: wordsIn(given.get("label")),
       sort: given.get("sort") }));
   };
-  const input = (label, name, hint) => html`<label>${label} <input name=${name} type="search" placeholder=${hint} autocomplete="off" spellcheck=${false} onChange=${apply} /></label>`;
+  const input = (label, name, hint) => html`<${SearchField} name=${name} label=${label} hint=${hint} onChange=${apply} />`;
   return html`<form ref=${form} class="filter" role="search" onSubmit=${apply}>
     ${input("Name begins with", "prefix")}${input("and contains", "part")}${input("Labels", "label", "team:ops")}
-    ${filter.health ? html`<label>Order <select name="sort" onChange=${apply}><option value="">newest failure first</option><option value="name">by name</option></select></label>` : null}
+    ${filter.health ? html`<label>Order <select name="sort" onChange=${apply}>${choicesOf([["", "newest failure first"], ["name", "by name"]])}</select></label>` : null}
     <button class="unseen">Apply the filter</button>
   </form>`;
 }
@@ -147,28 +149,16 @@ function JobTabs({ namespace, filter }) {
 
 /** The bar over the rows: how many there are, and what to do with the chosen ones or with all that fit the filter. */
 function Selection({ namespace, filter, chosen, shown, total, failing, mayWrite, onChoose, onAsk }) {
-  const [counting, setCounting] = useState(null);
-  const { problem, run } = useDeed();
+  const { begin, problem, status } = useCount();
   // The calls for many select by prefix and labels alone.
   const mayTakeAll = mayWrite && (filter.prefix || filter.label.length) && !filter.state && !filter.contains && !filter.health && (!total || total.isPartial || total.count > JOB_ROWS);
-  const ask = (verb) => run(async () => {
-    if (!chosen.isAll) {
-      onAsk({ verb, names: [...chosen.names], total: chosen.names.size });
-      return;
-    }
-    try {
-      setCounting(0);
-      onAsk({ verb, filter, total: await countOf(namespace, verb, filter, setCounting) });
-    } finally {
-      setCounting(null);
-    }
-  });
-  const verbs = () => ["pause", "resume", "redrive", "delete"].map((verb) => html`
-    <button key=${verb} type="button" class=${verb === "delete" ? "danger" : ""} onClick=${() => ask(verb)}>${VERB_WORDS[verb]}</button>`);
-  const clear = html`<button type="button" class="plain" onClick=${() => onChoose(new Set())}>Clear</button>`;
+  const ask = (verb) => (chosen.isAll ? begin(async (onCount) => onAsk({ verb, filter, total: await countOf(namespace, verb, filter, onCount) }))
+    : onAsk({ verb, names: [...chosen.names], total: chosen.names.size }));
+  const verbs = () => ["pause", "resume", "redrive", "delete"].map((verb) => html`<${Verb} key=${verb} title=${VERB_WORDS[verb]} kind=${verb === "delete" ? "danger" : ""} onClick=${() => ask(verb)} />`);
+  const clear = html`<${Verb} title="Clear" kind="plain" onClick=${() => onChoose(new Set())} />`;
   const elsewhere = [...chosen.names].filter((name) => !shown.some((each) => each.name === name)).length;
   const all = total && !total.isPartial ? `all ${count(total.count)}` : "all";
-  if (counting !== null) return html`<div class="selection"><span role="status">Counting … ${count(counting)}</span></div>`;
+  if (status) return html`<div class="selection">${status}</div>`;
   return html`<${ProblemNote} problem=${problem} />${chosen.isAll ? html`
     <div class="selection" role="group" aria-label="All jobs of this filter"><span>${titled(all)} that fit this filter</span>${verbs()}${clear}</div>` : chosen.names.size ? html`
     <div class="selection" role="group" aria-label="Chosen jobs"><span>${total && !total.isPartial ? `${count(chosen.names.size)} of ${counted(total.count, "job")}` : counted(chosen.names.size, "job")} chosen${elsewhere ? `, ${count(elsewhere)} on other pages` : ""}</span>${verbs()}${clear}</div>` : html`

@@ -3,8 +3,8 @@
 import { html } from "./vendor/preact.js";
 import { chosenWith } from "./bulk.js";
 import { writeJson } from "./exact.js";
-import { StateMark, When } from "./parts.js";
-import { linkTo } from "./route.js";
+import { StateMark, Table, When } from "./parts.js";
+import { jobLink, linkTo, runLink } from "./route.js";
 import { count, counted, inZone, viewerZone } from "./time.js";
 
 /** What a job does next, in a few words. */
@@ -16,7 +16,7 @@ export function scheduleText(job) {
 }
 
 /** Where a job delivers, in a few words: `http billing.example`, `sqs orders`. */
-export function targetText({ target = { type: "default" } }) {
+function targetText({ target = { type: "default" } }) {
   const { type, url, path } = target;
   if (url) return `${type} ${/^\w+:\/\/([^/?#]*)/.exec(url)?.[1] || url}`;
   const address = Object.entries(target).find(([name]) => /(Arn|Url)$/.test(name) && name !== "roleArn")?.[1];
@@ -40,20 +40,17 @@ export function JobTable({ namespace, groups, chosen, onChoose }) {
   const toggle = (jobs, isOn) => onChoose(chosenWith(chosen.isAll ? items.map((each) => each.name) : chosen.names, jobs.map((each) => each.name), isOn));
   const box = (label, jobs) => chosen && html`<input type="checkbox" aria-label=${label} checked=${jobs.every(isChosen)}
     onChange=${(event) => toggle(jobs, event.target.checked)} />`;
-  const head = ["Name", "Newest outcomes", "Schedule", "Next run", "Target", "Owner", "Labels"];
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Jobs"><table class="jobs">
-    <thead><tr>${chosen ? html`<th scope="col">${box("Choose all jobs of this page", items)}</th>` : null}${head.map((each) => html`<th key=${each} scope="col">${each}</th>`)}</tr></thead>
-    ${groups.map(([title, jobs]) => html`<tbody key=${title}>
-      ${title ? html`<tr class="part"><th scope="rowgroup" colspan=${head.length + (chosen ? 1 : 0)}>${title}</th></tr>` : null}
-      ${jobs.map((job) => html`<${JobRow} key=${job.name} namespace=${namespace} job=${job} box=${box(`Choose ${job.name}`, [job])} />`)}</tbody>`)}
-  </table></div>`;
+  const head = [...(chosen ? [box("Choose all jobs of this page", items)] : []), "Name", "Newest outcomes", "Schedule", "Next run", "Target", "Owner", "Labels"];
+  return html`<${Table} label="Jobs" className="jobs" head=${head} isGrouped>${groups.map(([title, jobs]) => html`<tbody key=${title}>
+      ${title ? html`<tr class="part"><th scope="rowgroup" colspan=${head.length}>${title}</th></tr>` : null}
+      ${jobs.map((job) => html`<${JobRow} key=${job.name} namespace=${namespace} job=${job} box=${box(`Choose ${job.name}`, [job])} />`)}</tbody>`)}<//>`;
 }
 
 function JobRow({ namespace, job, box }) {
   const paused = job.pausedUntil ? html`paused until <${When} at=${job.pausedUntil} zone=${job.timezone} />` : "none while paused";
   return html`<tr class=${job.state === "paused" ? "is-paused" : ""}>
     ${box ? html`<td class="box">${box}</td>` : null}
-    <td class="name"><a href=${linkTo([namespace, "jobs", job.name])}>${job.name}</a>${job.state === "active" ? null : html` <${StateMark} state=${job.state} />`}
+    <td class="name"><a href=${jobLink(namespace, job.name)}>${job.name}</a>${job.state === "active" ? null : html` <${StateMark} state=${job.state} />`}
       ${job.pauseReason ? html`<span class="under">${job.pauseReason}</span>` : null}
       ${job.description ? html`<span class="under">${job.description}</span>` : null}</td>
     <td class="newest"><${OutcomeMarks} namespace=${namespace} job=${job} /></td>
@@ -82,7 +79,7 @@ function OutcomeMarks({ namespace, job }) {
   return html`<span class="marks" role="group" aria-label=${`Newest outcomes of ${job.name}, the newest last`} onKeyDown=${go}>${marks.map((run, at) => {
     const text = `${run.state}, due ${inZone(dueOfRun(run.id), job.timezone || viewerZone())}`;
     return html`<a key=${run.id} class=${`mark is-${run.state}`} tabindex=${at === marks.length - 1 ? 0 : -1} title=${text} aria-label=${text}
-      href=${linkTo([namespace, "jobs", job.name, "runs", run.id])}></a>`;
+      href=${runLink(namespace, job.name, run.id)}></a>`;
   })}</span>${failuresInARow ? html`<span class="under row">${failedText(failuresInARow, runs.length)}</span>` : null}`;
 }
 

@@ -4,7 +4,7 @@ import { html, useRef } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { get, getAll, inNamespace, pathOf } from "./api.js";
 import { Picker } from "./picker.js";
-import { linkTo } from "./route.js";
+import { jobLink, linkTo, runLink } from "./route.js";
 import { inZone, viewerZone } from "./time.js";
 
 /** So many options of a kind are offered. More letters make them fewer. */
@@ -71,7 +71,7 @@ async function jobsNamed(namespace, text) {
   const ask = async (how) => (await get(inNamespace(namespace, "jobs"), { ...how, limit: OFFERED_MAX })).items.map((each) => each.name);
   const names = new Set(await ask({ prefix: text }));
   if (names.size < OFFERED_MAX) for (const each of await ask({ contains: text })) names.add(each);
-  return [...names].slice(0, OFFERED_MAX).map((each) => ({ group: "Jobs", title: each, link: linkTo([namespace, "jobs", each]) }));
+  return [...names].slice(0, OFFERED_MAX).map((each) => ({ group: "Jobs", title: each, link: jobLink(namespace, each) }));
 }
 
 /**
@@ -81,7 +81,7 @@ async function jobsNamed(namespace, text) {
 async function runsNamed(namespace, text) {
   const found = RUN_NAME.exec(text);
   if (!found) return [];
-  const option = (job, id, note) => ({ group: "Runs", title: `${job} ${id}`, note, link: linkTo([namespace, "jobs", job, "runs", id]) });
+  const option = (job, id, note) => ({ group: "Runs", title: `${job} ${id}`, note, link: runLink(namespace, job, id) });
   const job = /([^\s/]+)(?:\/runs)?[\s/]+$/.exec(text.slice(0, found.index))?.[1];
   if (job && A_NAME.test(job)) return [option(job, found[0], "run")];
   const due = Number(found.groups.dueAt);

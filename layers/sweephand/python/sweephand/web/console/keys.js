@@ -2,26 +2,22 @@
 
 import { html, useState } from "./vendor/preact.js";
 import { call, getAll, pathOf } from "./api.js";
-import { InputField, numberOf, textOf, useForm } from "./form.js";
+import { Ask, useAsked } from "./ask.js";
+import { choicesOf, InputField, numberOf, textOf, useForm } from "./form.js";
 import { useLive } from "./live.js";
-import { Ask, Command, Empty, Loaded, Table, When } from "./parts.js";
+import { Command, Empty, Head, Loaded, Table, Verb, When } from "./parts.js";
 import { counted } from "./time.js";
 
-const KEYS_MAX = 1000;
 const DEPTH_SHOWN = 6;
 
 export function Keys({ me, namespace }) {
-  const live = useLive(() => getAll(pathOf("keys"), {}, KEYS_MAX), "keys");
-  const [asked, setAsked] = useState(null);
+  const live = useLive(() => getAll(pathOf("keys")), "keys");
+  const { asked, ask, close } = useAsked(live.reload);
   const [made, setMade] = useState(null);
-  const close = () => {
-    setAsked(null);
-    live.reload();
-  };
   const revoke = (key) => call("DELETE", pathOf("keys", key.id));
-  return html`<div class="head"><h1>Keys</h1><div class="verbs"><button type="button" class="main" onClick=${() => setAsked({ verb: "make" })}>New key</button></div></div>
+  return html`<${Head} title="Keys" verbs=${html`<${Verb} title="New key" kind="main" onClick=${() => ask({ verb: "make" })} />`} />
     ${made ? html`<div class="told" role="status"><p><strong>This is the only time that this key is shown.</strong> It is the key ${made.id}, of the role ${made.role} for ${made.namespace}.</p>
-      <${Command} text=${made.key} label="The new key" /><p><button type="button" onClick=${() => setMade(null)}>I have kept it</button></p></div>` : null}
+      <${Command} text=${made.key} label="The new key" /><p><${Verb} title="I have kept it" onClick=${() => setMade(null)} /></p></div>` : null}
     <p class="soft">A key stands below the one that made it, and ends with that one.</p>
     <${Loaded} live=${live} what="the keys" show=${(keys) => (keys.length ? html`<${Table} label="Keys"
       head=${["Key", "Namespace", "Role", "Made", "Expires", ""]}>${lineage(keys).map(({ key, depth, makerIsHere }) => html`<tr key=${key.id}>
@@ -29,8 +25,8 @@ export function Keys({ me, namespace }) {
         <td>${key.namespace}</td><td>${key.role}${key.requestsPerMinute ? html`<span class="under">${counted(key.requestsPerMinute, "request")} a minute</span>` : null}</td>
         <td><${When} at=${key.createdAt} /><span class="under">by ${makerText(key, makerIsHere)}</span></td>
         <td>${key.expiresAt ? html`<${When} at=${key.expiresAt} />` : html`<span class="soft">never</span>`}${key.replacedBy ? html`<span class="under">replaced by ${key.replacedBy}</span>` : null}</td>
-        <td><div class="verbs">${key.principal || key.replacedBy ? null : html`<button type="button" aria-label=${`Rotate ${key.id}`} onClick=${() => setAsked({ verb: "rotate", key })}>Rotate</button>`}
-          <button type="button" class="danger" aria-label=${`Revoke ${key.id}`} onClick=${() => setAsked({ verb: "revoke", key, others: endingWith(key, keys) })}>Revoke</button></div></td></tr>`)}<//>`
+        <td><div class="verbs">${key.principal || key.replacedBy ? null : html`<${Verb} title="Rotate" of=${key.id} onClick=${() => ask({ verb: "rotate", key })} />`}
+          <${Verb} title="Revoke" of=${key.id} kind="danger" onClick=${() => ask({ verb: "revoke", key, others: endingWith(key, keys) })} /></div></td></tr>`)}<//>`
       : html`<${Empty} title="No keys." />`)} />
     ${asked?.verb === "make" ? html`<${MakeKey} me=${me} namespace=${namespace} onMade=${setMade} onClose=${close} />` : null}
     ${asked?.verb === "rotate" ? html`<${RotateKey} shown=${asked.key} onMade=${setMade} onClose=${close} />` : null}
@@ -94,7 +90,7 @@ function MakeKey({ me, namespace, onMade, onClose }) {
     const input = (name, label, more) => html`<${InputField} form=${form} problem=${problem} name=${name} at=${`/${name}`} label=${label} ...${more} />`;
     return html`
       ${input("namespace", "Namespace", { required: true, readonly: !seesAll, hint: seesAll ? "* opens every namespace." : null })}
-      ${input("role", "Role", { kind: "select", children: [["read", "read: looks"], ["write", "write: also changes jobs"], ["admin", "admin: everything"]].map(([each, words]) => html`<option value=${each}>${words}</option>`) })}
+      ${input("role", "Role", { kind: "select", children: choicesOf([["read", "read: looks"], ["write", "write: also changes jobs"], ["admin", "admin: everything"]]) })}
       ${input("expiresIn", "Expires after", { hint: "For example 90d. Empty: with your own key, or never." })}
       ${input("description", "Description", { hint: "Who holds it, and what for." })}
       ${input("requestsPerMinute", "Requests a minute", { inputmode: "numeric", hint: "Empty: as many as your own key." })}

@@ -1,7 +1,7 @@
 // The last hour: what deliveries counted in each minute, and what can be shown where they do not count.
 
 import { html } from "./vendor/preact.js";
-import { get, inNamespace } from "./api.js";
+import { get, inNamespace, throughPages } from "./api.js";
 import { Chart } from "./chart.js";
 import { Empty, Loaded } from "./parts.js";
 import { count, lateness } from "./time.js";
@@ -43,12 +43,9 @@ export async function lastHour(namespace) {
   const since = now - (MINUTES - 1) * MINUTE_MS;
   const query = { from: new Date(since).toISOString(), to: new Date(now + MINUTE_MS).toISOString(), step: "1m" };
   const minutes = Array.from({ length: MINUTES }, (_, at) => ({ at: new Date(since + at * MINUTE_MS).toISOString() }));
-  let cursor = "";
-  do {
-    const found = await get(inNamespace(namespace, "stats"), { ...query, cursor });
+  await throughPages((cursor) => get(inNamespace(namespace, "stats"), { ...query, cursor }), (found) => {
     for (const each of found.steps) minutes[(Date.parse(each.at) - since) / MINUTE_MS] = each;
-    cursor = found.nextCursor;
-  } while (cursor);
+  });
   return minutes;
 }
 

@@ -1,6 +1,7 @@
 // What a screen shows of the API, kept fresh.
 
 import { useCallback, useEffect, useRef, useState } from "./vendor/preact.js";
+import { call } from "./api.js";
 
 const REFRESH_MS = 15_000;
 
@@ -157,4 +158,18 @@ export function useDeed() {
     }
   };
   return { ...state, run };
+}
+
+/**
+ * What an editor begins with: the `value` of a resource and its `etag`, read once, or `begun` if there is no `path`
+ * yet. `write` replaces it.
+ */
+export function useStored(path, begun = null) {
+  const [value, write] = useState(path ? null : begun);
+  const { problem, run } = useDeed();
+  const reload = () => run(async () => write(await call("GET", path)));
+  useEffect(() => {
+    if (path) reload();
+  }, []);
+  return { value, problem, reload, write };
 }

@@ -1,14 +1,14 @@
 // The first screen of a namespace: four numbers, then what fails, what waits and is paused, the last hour, and the next day.
 
 import { html, useState } from "./vendor/preact.js";
-import { call, get, getSome, inNamespace, pathOf } from "./api.js";
+import { call, get, getSome, inNamespace, pathOf, throughPages } from "./api.js";
 import { Chart, Spark } from "./chart.js";
 import { groupsOf, runsOf } from "./failures.js";
 import { lastHour, lateOf, Lately } from "./lately.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, Table, When } from "./parts.js";
 import { POLICIES_SHOWN, Waiting, policyLimits, wholePolicies } from "./policies.js";
-import { linkTo } from "./route.js";
+import { jobLink, leadTo, linkTo } from "./route.js";
 import { answerText } from "./runs.js";
 import { count, counted, fromNow, inZone, lateness, viewerZone } from "./time.js";
 
@@ -28,7 +28,7 @@ export function Overview({ me, namespace }) {
   const health = useLive(heartbeat, "health");
   const [part, setPart] = useState(null);
   const forecast = useLive(() => nextDay(namespace, setPart), `forecast ${namespace}`, FORECAST_REFRESH_MS);
-  const paused = useLive(() => getSome(inNamespace(namespace, "jobs"), { state: "paused" }, 1), `paused ${namespace}`);
+  const paused = useLive(() => getSome(inNamespace(namespace, "jobs"), { state: "paused" }, { calls: 1 }), `paused ${namespace}`);
   const failing = useLive(() => lastDay(namespace), `failing ${namespace}`);
   const policies = useLive(() => wholePolicies(namespace), `policies ${namespace}`);
   const hour = useLive(async () => (me.stats ? lastHour(namespace) : []), `stats ${namespace}`);
@@ -115,9 +115,7 @@ function LateTile({ me, namespace, live }) {
 /** The charts are below, on the same screen. */
 function showLately(event) {
   event.preventDefault();
-  const title = document.getElementById("lately-title");
-  title.focus({ preventScroll: true });
-  title.scrollIntoView();
+  leadTo("lately-title");
 }
 
 function WaitingTile({ namespace, live }) {
@@ -155,17 +153,15 @@ async function nextDay(namespace, onPart) {
   const since = new Date(Math.ceil((now - HOUR_MS + 1) / HOUR_MS) * HOUR_MS);
   const query = { from: since.toISOString(), to: new Date(since.getTime() + HOURS * HOUR_MS).toISOString(), bucket: "1h" };
   const hours = Array.from({ length: HOURS }, (_, at) => ({ at: new Date(since.getTime() + at * HOUR_MS).toISOString(), triggers: 0 }));
-  let [jobs, paused, cursor] = [0, 0, ""];
-  while (jobs + paused < FORECAST_JOBS_MAX) {
-    const found = await get(inNamespace(namespace, "forecast"), { ...query, cursor });
+  let [jobs, paused] = [0, 0];
+  const left = await throughPages((cursor) => get(inNamespace(namespace, "forecast"), { ...query, cursor }), (found) => {
     for (const each of found.buckets) hours[Math.floor((Date.parse(each.at) - since.getTime()) / HOUR_MS)].triggers += Number(String(each.triggers));
     jobs += found.jobs;
     paused += found.paused;
-    cursor = found.nextCursor;
-    if (!cursor) break;
-    onPart({ hours: hours.map((each) => ({ ...each })), jobs, paused, isCounting: true });
-  }
-  return { hours, jobs, paused, isPartial: Boolean(cursor) };
+    if (found.nextCursor) onPart({ hours: hours.map((each) => ({ ...each })), jobs, paused, isCounting: true });
+    return jobs + paused >= FORECAST_JOBS_MAX;
+  });
+  return { hours, jobs, paused, isPartial: Boolean(left) };
 }
 
 /** What falls due in each hour, and in words how sure that is. */
@@ -193,7 +189,7 @@ function Failing({ namespace, found: { failed, retrying } }) {
   const groups = groupsOf(failed.items, (run) => run.job).slice(0, 5);
   return html`<p><a href=${linkTo([namespace, "failures"])}>${said(failed)} failed</a>, and ${said(retrying)} will be tried again.</p>
     ${groups.length ? html`<${Table} label="Jobs whose runs failed" head=${["Job", "Failed", "Last due", "Last answer"]}>${groups.map(([job, [last, ...older]]) => html`<tr key=${job}>
-      <td class="name"><a href=${linkTo([namespace, "jobs", job])}>${job}</a></td><td class="number">${count(older.length + 1)}</td>
+      <td class="name"><a href=${jobLink(namespace, job)}>${job}</a></td><td class="number">${count(older.length + 1)}</td>
       <td><${When} at=${last.dueAt} /></td><td class="answer">${answerText(last)}</td></tr>`)}<//>` : null}`;
 }
 
@@ -203,8 +199,8 @@ function Paused({ namespace, found: { items: jobs, isPartial } }) {
   if (!jobs.length && !isPartial) return html`<p class="soft">No job is paused.</p>`;
   if (!jobs.length) return html`<${Empty} title=${`None of ${looked} is paused.`}><p>Others may be. ${all}</p><//>`;
   return html`<${Table} label="Paused jobs" head=${["Name", "Since", "Until", "Reason"]}>${jobs.slice(0, 10).map((job) => html`<tr key=${job.name}>
-      <td class="name"><a href=${linkTo([namespace, "jobs", job.name])}>${job.name}</a></td><td><${When} at=${job.pausedAt} /></td>
-      <td>${job.pausedUntil ? html`<${When} at=${job.pausedUntil} />` : html`<span class="soft">–</span>`}</td>
+      <td class="name"><a href=${jobLink(namespace, job.name)}>${job.name}</a></td><td><${When} at=${job.pausedAt} /></td>
+      <td><${When} at=${job.pausedUntil} /></td>
       <td class="answer">${job.pauseReason || html`<span class="soft">–</span>`}</td></tr>`)}<//>
     ${isPartial ? html`<p>These are among ${looked}. Others may be paused too. ${all}</p>` : jobs.length > 10 ? html`<p>${all}</p>` : null}`;
 }

@@ -2,8 +2,23 @@
 
 import { html, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { count, fromDue, fromNow, inZone, viewerZone } from "./time.js";
-import { unplaced, useRefusalFocus } from "./form.js";
-import { loadedAt, useDeed, useTicking } from "./live.js";
+import { loadedAt, useTicking } from "./live.js";
+import { linkTo } from "./route.js";
+
+/** The title of a screen. `verbs` is what can be done on it, if the key may. */
+export function Head({ title, className, verbs, children }) {
+  return html`<div class="head"><h1 class=${className}>${title}</h1>${children}${verbs ? html`<div class="verbs">${verbs}</div>` : null}</div>`;
+}
+
+/** Where a screen stands below a list: its title, and the one of the list that it is about. `screen` is the name of the list. */
+export function Trail({ namespace, screen, title, name, children }) {
+  return html`<p class="trail"><a href=${linkTo([namespace, screen])}>${title}</a>${name ? [" / ", html`<a href=${linkTo([namespace, screen, name])}>${name}</a>`] : null}${children}</p>`;
+}
+
+/** A button with a verb. `of` is what it is done to, where several buttons have the same verb. */
+export function Verb({ title, of, kind = "", onClick }) {
+  return html`<button type="button" class=${kind} aria-label=${of ? `${title} ${of}` : null} onClick=${onClick}>${title}</button>`;
+}
 
 /** A state in words, with its colour as a second sign. */
 export function StateMark({ state, title }) {
@@ -63,19 +78,19 @@ export function Facts({ rows }) {
     <div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** A table. On a narrow screen its rows are cards, or it scrolls sideways by itself. */
-export function Table({ label, head, children, className }) {
+/** A table. On a narrow screen its rows are cards. With `isGrouped` its children are groups of rows. */
+export function Table({ label, head, children, className, isGrouped }) {
   const table = useRef();
   useLayoutEffect(() => nameCells(table.current));
   return html`<div class="scroll" tabindex="0" role="group" aria-label=${label}><table ref=${table} class=${className}>
     <thead><tr>${head.map((each) => html`<th scope="col">${each}</th>`)}</tr></thead>
-    <tbody>${children}</tbody></table></div>`;
+    ${isGrouped ? children : html`<tbody>${children}</tbody>`}</table></div>`;
 }
 
 /** Tell each cell the title of its column. On a narrow screen a row is a card, and each cell shows that title. */
 function nameCells(table) {
   const titles = [...table.tHead.rows[0].cells].map((each) => each.textContent.trim());
-  for (const row of table.tBodies[0].rows) {
+  for (const row of [...table.tBodies].flatMap((each) => [...each.rows])) {
     let column = 0;
     for (const cell of row.cells) {
       if (cell.dataset.title !== titles[column]) cell.dataset.title = titles[column];
@@ -89,6 +104,13 @@ export function Share({ label, part, whole }) {
   return html`<span class="use">${count(part)} of ${count(whole)} <progress aria-label=${label} value=${Math.min(part, whole)} max=${whole}></progress></span>`;
 }
 
+/** The first `most` of some items by `show`, and at a click all of them. `noun` is what they are, if the place does not say so. */
+export function Whole({ items, most, noun, show }) {
+  const [isWhole, setWhole] = useState(false);
+  return html`${show(isWhole ? items : items.slice(0, most))}
+    ${items.length > most && !isWhole ? html`<p><button type="button" onClick=${() => setWhole(true)}>Show all ${count(items.length)}${noun ? ` ${noun}` : ""}</button></p>` : null}`;
+}
+
 /** Below a list that grows: how much of it is shown, and the button that shows more. `shown` says the former. */
 export function More({ list, noun, shown }) {
   const { items, isPartial } = list.value;
@@ -96,16 +118,6 @@ export function More({ list, noun, shown }) {
   return html`<div class="pager">
     ${isPartial ? html`<button type="button" onClick=${list.more}>${list.isGrowing ? "Loading …" : `More ${noun}`}</button>` : null}
     <span class="soft" role="status">${isPartial ? shown(count(items.length)) : `All ${count(items.length)} are shown.`}</span></div>`;
-}
-
-/** A label and its input. Errors of the API stand at the field. `children` is one element with that id. */
-export function Field({ id, label, hint, errors = [], children }) {
-  return html`<div class=${`field${errors.length ? " is-wrong" : ""}`}>
-    <label for=${id}>${label}</label>
-    ${children}
-    <div id=${`${id}-about`}>${errors.map((each) => html`<p class="wrong" role="alert">${each}</p>`)}
-      ${hint ? html`<p class="hint">${hint}</p>` : null}</div>
-  </div>`;
 }
 
 /** A text that can be copied, where the browser lets a page copy. */
@@ -117,54 +129,4 @@ export function Command({ text, label }) {
   };
   return html`<div class="command"><pre tabindex="0" role="region" aria-label=${label}><code>${text}</code></pre>
     ${navigator.clipboard ? html`<button type="button" onClick=${copy}>${isCopied ? "Copied" : "Copy"}</button>` : null}</div>`;
-}
-
-/**
- * A dialog that asks before something is done. It ends by Escape, by Cancel, or when `deed` is done; a problem
- * stays in it. With `typed`, that text has to be typed first. If `children` is a function it gets the problem, and
- * shows at its inputs what was refused of `fields`.
- */
-export function Ask({ title, verb, danger, typed, deed, onClose, fields = [], children }) {
-  const dialog = useRef();
-  const [text, setText] = useState("");
-  const { isBusy, problem, run } = useDeed();
-  useLayoutEffect(() => {
-    dialog.current.showModal();
-  }, []);
-  useRefusalFocus(problem);
-  const submit = async (event) => {
-    event.preventDefault();
-    if (await run(deed)) onClose();
-  };
-  return html`<dialog ref=${dialog} onClose=${onClose} aria-labelledby="ask-title">
-    <form onSubmit=${submit}>
-      <h2 id="ask-title">${title}</h2>
-      ${typeof children === "function" ? children(problem) : children}
-      ${typed ? html`<${Field} id="ask-typed" label=${["Type ", html`<code>${typed}</code>`, " to confirm"]}>
-        <input id="ask-typed" autocomplete="off" spellcheck=${false} value=${text} onInput=${(event) => setText(event.target.value)} />
-      <//>` : null}
-      <${ProblemNote} problem=${unplaced(problem, fields)} />
-      <div class="buttons">
-        <button type="button" onClick=${() => dialog.current.close()}>Cancel</button>
-        <button class=${danger ? "danger" : "main"} disabled=${isBusy || (typed && text !== typed)}>${isBusy ? "Working …" : verb}</button>
-      </div>
-    </form>
-  </dialog>`;
-}
-
-/**
- * A form whose inputs show `values`, by their names. An input is written when its value here changes, so what somebody
- * types elsewhere in the form stays, and so does the focus.
- */
-export function useFields(values) {
-  const form = useRef();
-  const shown = useRef({});
-  useLayoutEffect(() => {
-    for (const [name, value] of Object.entries(values)) {
-      const input = form.current.elements.namedItem(name);
-      if (input && shown.current[name] !== value) input.value = value;
-    }
-    shown.current = values;
-  });
-  return form;
 }

@@ -1,10 +1,11 @@
 // The flow policies of a namespace: their limits, their use, and what waits.
 
-import { html, useState } from "./vendor/preact.js";
+import { html } from "./vendor/preact.js";
 import { may } from "./access.js";
-import { get, getPage, inNamespace, forEachOf } from "./api.js";
+import { forEachOf, get, getSome, inNamespace } from "./api.js";
+import { useAsked } from "./ask.js";
 import { useGrowing } from "./live.js";
-import { Empty, Loaded, More, Share, StateMark, Table, When } from "./parts.js";
+import { Empty, Head, Loaded, More, Share, StateMark, Table, Verb, When } from "./parts.js";
 import { PolicyDeed, PolicyVerbs } from "./policyforms.js";
 import { linkTo } from "./route.js";
 import { count } from "./time.js";
@@ -14,12 +15,12 @@ export const POLICIES_SHOWN = 50;
 
 /** The first policies of a namespace by name, with their use. It is partial if there may be more. */
 export async function wholePolicies(namespace, most = POLICIES_SHOWN) {
-  const { items: listed, nextCursor } = await getPage(inNamespace(namespace, "policies"), {}, most);
+  const { items: listed, isPartial } = await getSome(inNamespace(namespace, "policies"), {}, { most });
   const found = new Map();
   const problems = await forEachOf(listed, async ({ name }) => found.set(name, await get(inNamespace(namespace, "policies", name))));
   const real = problems.filter(({ problem }) => problem.status !== 404); // one may have been deleted meanwhile
   if (real.length) throw real[0].problem;
-  return { items: listed.map(({ name }) => found.get(name)).filter(Boolean), isPartial: Boolean(nextCursor) };
+  return { items: listed.map(({ name }) => found.get(name)).filter(Boolean), isPartial };
 }
 
 /** The limits of a policy in words. */
@@ -31,14 +32,9 @@ export function policyLimits(policy) {
 
 export function Policies({ me, namespace }) {
   const live = useGrowing((most) => wholePolicies(namespace, most), `policies ${namespace}`, POLICIES_SHOWN);
-  const [asked, setAsked] = useState(null);
+  const { asked, ask, close } = useAsked(live.reload);
   const mayWrite = may(me, "write");
-  const close = () => {
-    setAsked(null);
-    live.reload();
-  };
-  return html`<div class="head"><h1>Policies</h1>${mayWrite ? html`<div class="verbs">
-      <button type="button" class="main" onClick=${() => setAsked({ verb: "change", policy: null })}>New policy</button></div>` : null}</div>
+  return html`<${Head} title="Policies" verbs=${mayWrite && html`<${Verb} title="New policy" kind="main" onClick=${() => ask({ verb: "edit", policy: null })} />`} />
     <${Loaded} live=${live} what="the policies" show=${({ items: policies }) => [policies.length ? html`
       <${Table} label="Policies" head=${["Name", "Limit", "In use", "Waiting", "Waiting since", ...(mayWrite ? [""] : [])]}>${policies.map((policy) => html`
         <tr key=${policy.name} class=${policy.state === "paused" ? "is-paused" : ""}><td class="name">
@@ -47,7 +43,7 @@ export function Policies({ me, namespace }) {
           <td><${Use} policy=${policy} /></td>
           <td class="number">${policy.by ? html`<a href=${linkTo([namespace, "policies", policy.name])}>for each ${policy.by}</a>` : html`<${Waiting} policy=${policy} />`}</td>
           <td><${When} at=${policy.waitingSince} /></td>
-          ${mayWrite ? html`<td><${PolicyVerbs} policy=${policy} onAsk=${(verb) => setAsked({ verb, policy })} /></td>` : null}
+          ${mayWrite ? html`<td><${PolicyVerbs} policy=${policy} onAsk=${(verb) => ask({ verb, policy })} /></td>` : null}
         </tr>`)}<//>` : html`<${Empty} title=${`No flow policies in ${namespace} yet.`}>
         <p>A policy limits the requests of many jobs together. A job names its policy by <code>policy</code>.</p><//>`, html`
         <${More} list=${live} noun="policies" shown=${(number) => `The first ${number} by name are shown.`} />`]} />

@@ -1,28 +1,25 @@
 // One flow policy: its limits, its use, and what waits for each key, longest first.
 
-import { html, useState } from "./vendor/preact.js";
+import { html } from "./vendor/preact.js";
 import { may } from "./access.js";
-import { get, getPage, inNamespace } from "./api.js";
+import { get, getSome, inNamespace } from "./api.js";
+import { useAsked } from "./ask.js";
 import { useGrowing, useLive } from "./live.js";
-import { Empty, Facts, Loaded, More, StateMark, Table, When } from "./parts.js";
+import { Empty, Facts, Loaded, More, StateMark, Table, Trail, When } from "./parts.js";
 import { PolicyBlocks, PolicyLimits, Use, Waiting } from "./policies.js";
 import { PolicyDeed, PolicyVerbs } from "./policyforms.js";
-import { goTo, linkTo } from "./route.js";
+import { goTo, jobLink, linkTo } from "./route.js";
 
 const KEYS_SHOWN = 50;
 
 export function Policy({ me, namespace, name }) {
   const path = inNamespace(namespace, "policies", name);
   const live = useLive(() => get(path), path);
-  const [verb, setVerb] = useState(null);
-  const close = () => {
-    setVerb(null);
-    live.reload();
-  };
-  return html`<p class="trail"><a href=${linkTo([namespace, "policies"])}>Policies</a></p>
+  const { asked, ask, close } = useAsked(live.reload);
+  return html`<${Trail} namespace=${namespace} screen="policies" title="Policies" />
     <${Loaded} live=${live} what="the policy" show=${(policy) => html`
       <div class="head"><h1 class="mono">${name}</h1><${StateMark} state=${policy.brokenAt ? "broken" : policy.state} />
-        ${may(me, "write") ? html`<${PolicyVerbs} policy=${policy} onAsk=${setVerb} />` : null}</div>
+        ${may(me, "write") ? html`<${PolicyVerbs} policy=${policy} onAsk=${ask} />` : null}</div>
       <${Facts} rows=${[
         ["Limit", html`<${PolicyLimits} policy=${policy} />`],
         ["Blocked", policy.state === "paused" || policy.brokenAt ? html`<${PolicyBlocks} policy=${policy} />` : null],
@@ -32,18 +29,18 @@ export function Policy({ me, namespace, name }) {
       ]} />
       ${policy.by ? html`<section aria-labelledby="keys-title"><h2 id="keys-title">What waits for each ${policy.by}</h2>
         <${WaitingKeys} namespace=${namespace} path=${path} by=${policy.by} /></section>` : null}
-      ${verb ? html`<${PolicyDeed} namespace=${namespace} verb=${verb} policy=${policy} onClose=${close} onDeleted=${() => goTo(linkTo([namespace, "policies"]))} />` : null}`} />`;
+      ${asked ? html`<${PolicyDeed} namespace=${namespace} verb=${asked} policy=${policy} onClose=${close} onDeleted=${() => goTo(linkTo([namespace, "policies"]))} />` : null}`} />`;
 }
 
 /** The values under which something waits, those first that have waited longest. A value can be on several pages. */
 async function waitingKeys(path, most) {
-  const { items, nextCursor } = await getPage(`${path}/keys`, {}, most);
+  const { items, isPartial } = await getSome(`${path}/keys`, {}, { most });
   const found = new Map();
   for (const each of items) {
     const before = found.get(each.value);
     found.set(each.value, before ? { ...before, waiting: before.waiting + each.waiting, waitingIsExact: before.waitingIsExact && each.waitingIsExact } : each);
   }
-  return { items: [...found.values()], isPartial: Boolean(nextCursor) };
+  return { items: [...found.values()], isPartial };
 }
 
 function WaitingKeys({ namespace, path, by }) {
@@ -58,7 +55,7 @@ function WaitingKeys({ namespace, path, by }) {
 /** A value of `by`, and where it leads: to the jobs that have it, if the console can show them. */
 function KeyValue({ namespace, by, value }) {
   if (!value) return html`<span class="soft">jobs without ${by.startsWith("label:") ? "this label" : by}</span>`;
-  if (by === "job") return html`<a href=${linkTo([namespace, "jobs", value])}>${value}</a>`;
+  if (by === "job") return html`<a href=${jobLink(namespace, value)}>${value}</a>`;
   if (by.startsWith("label:")) return html`<a href=${linkTo([namespace, "jobs"], { label: `${by.slice(6)}:${value}` })}>${value}</a>`;
   return value;
 }

@@ -2,19 +2,19 @@
 
 import { html } from "./vendor/preact.js";
 import { call, inNamespace } from "./api.js";
+import { Ask, Remove } from "./ask.js";
 import { InputField, numberOf, textOf, useForm } from "./form.js";
-import { Ask } from "./parts.js";
+import { Verb } from "./parts.js";
 
 /** The buttons of a policy. `onAsk` gets the verb. */
 export function PolicyVerbs({ policy, onAsk }) {
-  const button = (verb, title, kind = "") => html`<button type="button" class=${kind} aria-label=${`${title} ${policy.name}`} onClick=${() => onAsk(verb)}>${title}</button>`;
-  return html`<div class="verbs">${button("change", "Change")}${policy.state === "paused" ? button("resume", "Resume") : button("pause", "Pause")}
-    ${button("delete", "Delete", "danger")}</div>`;
+  const verb = (name, title, kind) => html`<${Verb} title=${title} of=${policy.name} kind=${kind} onClick=${() => onAsk(name)} />`;
+  return html`<div class="verbs">${policy.state === "paused" ? verb("resume", "Resume") : verb("pause", "Pause")}${verb("edit", "Edit")}${verb("delete", "Delete", "danger")}</div>`;
 }
 
 /** Asks before a verb is done to a policy. Without a policy, it makes one. `onDeleted` is called after a deletion. */
 export function PolicyDeed({ namespace, verb, policy, onClose, onDeleted = () => {} }) {
-  if (verb === "change") return html`<${ChangePolicy} namespace=${namespace} policy=${policy} onClose=${onClose} />`;
+  if (verb === "edit") return html`<${EditPolicy} namespace=${namespace} policy=${policy} onClose=${onClose} />`;
   const path = inNamespace(namespace, "policies", policy.name);
   if (verb === "pause") return html`<${PausePolicy} path=${path} name=${policy.name} onClose=${onClose} />`;
   if (verb === "resume") {
@@ -25,8 +25,7 @@ export function PolicyDeed({ namespace, verb, policy, onClose, onDeleted = () =>
     await call("DELETE", path);
     onDeleted();
   };
-  return html`<${Ask} title=${`Delete ${policy.name}?`} verb="Delete" danger=${true} typed=${policy.name} deed=${remove} onClose=${onClose}>
-    <p>Its limit holds for the jobs that name it. No other job may name it.</p><//>`;
+  return html`<${Remove} name=${policy.name} deed=${remove} onClose=${onClose}>Its limit holds for the jobs that name it. No other job may name it.<//>`;
 }
 
 function PausePolicy({ path, name, onClose }) {
@@ -40,7 +39,7 @@ function PausePolicy({ path, name, onClose }) {
 const WHOLE = { inputmode: "numeric" };
 
 /** Writes a policy anew, or the limits of one. A change of somebody else in between is refused. */
-function ChangePolicy({ namespace, policy, onClose }) {
+function EditPolicy({ namespace, policy, onClose }) {
   const text = (value, otherwise = "") => String(value ?? otherwise);
   const form = useForm({
     name: text(policy?.name), maxConcurrent: text(policy?.maxConcurrent), limit: text(policy?.rate?.limit), per: text(policy?.rate?.per, "1s"), by: text(policy?.by),
@@ -48,7 +47,7 @@ function ChangePolicy({ namespace, policy, onClose }) {
   });
   const { given } = form;
   const deed = () => call("PUT", inNamespace(namespace, "policies", given.name.trim()), {
-    headers: policy ? { "if-match": `"${policy.rev}"` } : { "if-none-match": "*" },
+    over: policy ? `"${policy.rev}"` : null,
     body: {
       maxConcurrent: numberOf(given.maxConcurrent),
       rate: given.limit.trim() ? { limit: numberOf(given.limit), per: given.per.trim() } : undefined,
@@ -56,7 +55,7 @@ function ChangePolicy({ namespace, policy, onClose }) {
       breaker: given.failures.trim() ? { failures: numberOf(given.failures), probeAfter: given.probeAfter.trim() } : undefined,
     },
   });
-  return html`<${Ask} title=${policy ? `Change ${policy.name}` : "New policy"} verb=${policy ? "Change" : "Create"} deed=${deed} onClose=${onClose}
+  return html`<${Ask} title=${policy ? `Edit ${policy.name}` : "New policy"} verb=${policy ? "Save" : "Create"} deed=${deed} onClose=${onClose}
     fields=${["/name", "/maxConcurrent", "/rate/limit", "/rate/per", "/by", "/breaker/failures", "/breaker/probeAfter"]}>${(problem) => {
     const input = (name, at, label, more) => html`<${InputField} form=${form} problem=${problem} name=${name} at=${at} label=${label} ...${more} />`;
     return html`

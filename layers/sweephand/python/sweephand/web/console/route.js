@@ -12,6 +12,10 @@ export function linkTo(parts, query = {}) {
   return "#/" + parts.map(encodeURIComponent).join("/") + (text && `?${text}`);
 }
 
+/** The links to a job and to a run, which many screens have. */
+export const jobLink = (namespace, name, query) => linkTo([namespace, "jobs", name], query);
+export const runLink = (namespace, name, id) => linkTo([namespace, "jobs", name, "runs", id]);
+
 /** Show another screen. With `replace` the browser's Back passes over the present one. */
 export function goTo(link, replace = false) {
   if (replace) {
@@ -20,6 +24,13 @@ export function goTo(link, replace = false) {
   } else {
     location.hash = link;
   }
+}
+
+/** Bring a title of the present screen into view, and the keyboard to it. */
+export function leadTo(id) {
+  const title = document.getElementById(id);
+  title.focus({ preventScroll: true });
+  title.scrollIntoView();
 }
 
 /** The present screen: its parts and its query. */

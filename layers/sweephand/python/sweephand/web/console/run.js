@@ -6,10 +6,10 @@ import { get, inNamespace } from "./api.js";
 import { Attempts } from "./attempts.js";
 import { curlOf, requestText } from "./curl.js";
 import { RunDeed, runVerbOf, useJobOnce } from "./deeds.js";
-import { readJson, writeJson } from "./exact.js";
+import { typedJson, writeJson } from "./exact.js";
 import { useLive } from "./live.js";
-import { Command, Facts, Loaded, StateMark, When } from "./parts.js";
-import { linkTo } from "./route.js";
+import { Command, Facts, Loaded, StateMark, Trail, Verb, When } from "./parts.js";
+import { linkTo, runLink } from "./route.js";
 import { counted, inZone, lateness } from "./time.js";
 import { Timed, useZone } from "./zone.js";
 
@@ -28,7 +28,7 @@ export function Run({ me, namespace, name, id }) {
     setAsked(null);
     live.reload();
   };
-  return html`<p class="trail"><a href=${linkTo([namespace, "jobs"])}>Jobs</a> / <a href=${linkTo([namespace, "jobs", name])}>${name}</a>${live.value ? choice : null}</p>
+  return html`<${Trail} namespace=${namespace} screen="jobs" title="Jobs" name=${name}>${live.value ? choice : null}<//>
     <${Loaded} live=${live} what="the run" show=${({ run, job }) => html`
       <div class="head"><h1>Run <span class="mono">${run.id}</span></h1><${StateMark} state=${run.state} />
         <${Beside} namespace=${namespace} name=${name} found=${run.neighbours} zone=${zone} /></div>
@@ -45,7 +45,7 @@ export function Run({ me, namespace, name, id }) {
 
 /** The runs of the job before and after this one. */
 function Beside({ namespace, name, found, zone }) {
-  const link = (title, run) => (run ? html`<a class="button" href=${linkTo([namespace, "jobs", name, "runs", run.id])}
+  const link = (title, run) => (run ? html`<a class="button" href=${runLink(namespace, name, run.id)}
     aria-label=${`${title} run, ${run.state}, due ${inZone(run.dueAt, zone)}`}>${title} <${StateMark} state=${run.state} /></a>`
     : html`<span class="soft">No ${title.toLowerCase()} run</span>`);
   return html`<nav class="verbs beside" aria-label="Other runs of the job">${link("Previous", found.before)}${link("Next", found.after)}</nav>`;
@@ -61,10 +61,9 @@ function Outcome({ namespace, name, run, job, zone, coming, onAsk }) {
   return html`<div class=${`beat ${OUTCOME_KINDS[run.state] || "is-busy"}`}><p>${sentenceOf(run, zone)}${reason}${run.state === "failed" && !coming
       ? job ? /redrive/i.test(run.reason) ? null : " Mend the cause, then redrive it." : " Its job is deleted, so it cannot be redriven." : null}</p>
     ${coming ? html`<p role="status">Attempt ${coming} is on its way.</p>` : null}
-    <div class="verbs">${onAsk && verb && !coming ? html`<button type="button" class=${verb === "redrive" ? "main" : "danger"} onClick=${() => onAsk(verb)}>
-        ${verb === "redrive" ? "Redrive" : "Cancel the run"}</button>` : null}
+    <div class="verbs">${onAsk && verb && !coming ? html`<${Verb} title=${verb === "redrive" ? "Redrive" : "Cancel the run"} kind=${verb === "redrive" ? "main" : "danger"} onClick=${() => onAsk(verb)} />` : null}
       ${run.policy ? html`<a class="button" href=${linkTo([namespace, "policies", run.policy])}>Open the policy</a>` : null}
-      ${run.skippedFor ? html`<a class="button" href=${linkTo([namespace, "jobs", name, "runs", run.skippedFor])}>Open the run that was not over</a>` : null}
+      ${run.skippedFor ? html`<a class="button" href=${runLink(namespace, name, run.skippedFor)}>Open the run that was not over</a>` : null}
       ${isOfSchedule ? html`<a class="button" href=${linkTo([namespace, "jobs", name, "why"], { at: run.dueAt })}>Why?</a>` : null}</div></div>`;
 }
 
@@ -108,11 +107,8 @@ function LastAnswer({ run }) {
 
 /** A text that is whole JSON, line by line. Another one stays as it is. */
 function indented(text) {
-  try {
-    return writeJson(readJson(text));
-  } catch {
-    return text;
-  }
+  const { value, mistake } = typedJson(text);
+  return mistake ? text : writeJson(value);
 }
 
 function factsOfRun(run) {

@@ -6,9 +6,10 @@ import { get, inNamespace } from "./api.js";
 import { Chart } from "./chart.js";
 import { RunDeed } from "./deeds.js";
 import { LATE_MS } from "./lately.js";
+import { choicesOf } from "./form.js";
 import { useLive } from "./live.js";
-import { Empty, Loaded, StateMark, Table, When } from "./parts.js";
-import { goTo, linkTo } from "./route.js";
+import { Empty, Loaded, StateMark, Table, Verb, When, Whole } from "./parts.js";
+import { goTo, jobLink, linkTo, runLink } from "./route.js";
 import { count, inZone, lateness } from "./time.js";
 
 const RUNS = 60;
@@ -31,7 +32,7 @@ export function Runs({ me, namespace, job, zone, state, version }) {
     if (version) live.reload();
   }, [version]);
   useEffect(() => setCursors([""]), [state]);
-  const choose = (event) => goTo(linkTo([namespace, "jobs", name], { state: event.target.value }));
+  const choose = (event) => goTo(jobLink(namespace, name, { state: event.target.value }));
   const close = (attempt) => {
     if (attempt) setTold(`Attempt ${attempt} of the run is on its way.`);
     setAsked(null);
@@ -39,7 +40,7 @@ export function Runs({ me, namespace, job, zone, state, version }) {
   };
   return html`<section aria-labelledby=${RUNS_TITLE}><div class="head"><h2 id=${RUNS_TITLE} tabindex="-1">Runs</h2>
       <a href=${linkTo([namespace, "jobs", name, "why"])}>Why did it fire, or not?</a>
-      <label class="inline">State <select value=${state} onChange=${choose}>${STATES.map((each) => html`<option value=${each}>${each || "any"}</option>`)}</select></label></div>
+      <label class="inline">State <select value=${state} onChange=${choose}>${choicesOf(STATES.map((each) => [each, each || "any"]))}</select></label></div>
     ${told ? html`<p class="told" role="status">${told}</p>` : null}
     <${Loaded} live=${live} what="the runs" show=${({ items, nextCursor }) => html`
       ${items.length ? html`<${Strip} namespace=${namespace} name=${name} runs=${items} zone=${zone} />
@@ -57,7 +58,7 @@ export function Runs({ me, namespace, job, zone, state, version }) {
 /** The outcomes, oldest first. Each is a link, and its colour is told in words by its name. */
 function Strip({ namespace, name, runs, zone }) {
   return html`<div class="strip" role="group" aria-label="Outcomes, oldest first">${[...runs].reverse().map((run) => html`
-    <a key=${run.id} class=${`cell is-${run.state}`} href=${linkTo([namespace, "jobs", name, "runs", run.id])}
+    <a key=${run.id} class=${`cell is-${run.state}`} href=${runLink(namespace, name, run.id)}
       title=${`${run.state} · ${inZone(run.dueAt, zone)}`} aria-label=${`${run.state}, due ${inZone(run.dueAt, zone)}`}></a>`)}</div>`;
 }
 
@@ -77,23 +78,22 @@ function LatenessPicture({ runs, zone }) {
 
 /** The newest runs of the page, and at a click all of them. */
 function RunTable({ namespace, name, runs, zone, onRedrive }) {
-  const [isWhole, setWhole] = useState(false);
   const hasVerbs = onRedrive && runs.some((run) => run.state === "failed");
-  return html`<${Table} label="Runs" className="runs" head=${["Due", "State", "Lateness", "Attempts", "Answer", ...(hasVerbs ? [""] : [])]}>
-    ${(isWhole ? runs : runs.slice(0, ROWS_AT_FIRST)).map((run) => html`<tr key=${run.id}>
-      <td><a href=${linkTo([namespace, "jobs", name, "runs", run.id])}><${When} at=${run.dueAt} zone=${zone} /></a></td>
+  return html`<${Whole} items=${runs} most=${ROWS_AT_FIRST} show=${(shown) => html`<${Table} label="Runs" className="runs" head=${["Due", "State", "Lateness", "Attempts", "Answer", ...(hasVerbs ? [""] : [])]}>
+    ${shown.map((run) => html`<tr key=${run.id}>
+      <td><a href=${runLink(namespace, name, run.id)}><${When} at=${run.dueAt} zone=${zone} /></a></td>
       <td><${StateMark} state=${run.state} /></td>
       <td class="number">${lateness(run.latenessMs)}</td>
       <td class="number">${run.attempts}</td>
       <td class="answer">${answerText(run)}</td>
-      ${hasVerbs ? html`<td>${run.state === "failed" ? html`<button type="button" aria-label=${`Redrive the run due ${inZone(run.dueAt, zone)}`}
-        onClick=${() => onRedrive(run)}>Redrive</button>` : null}</td>` : null}
-    </tr>`)}<//>
-    ${runs.length > ROWS_AT_FIRST && !isWhole ? html`<p class="pager"><button type="button" onClick=${() => setWhole(true)}>Show all ${count(runs.length)}</button></p>` : null}`;
+      ${hasVerbs ? html`<td>${run.state === "failed" ? html`<${Verb} title="Redrive" of=${`the run due ${inZone(run.dueAt, zone)}`} onClick=${() => onRedrive(run)} />` : null}</td>` : null}
+    </tr>`)}<//>`} />`;
 }
 
-/** What came of a run, in one line. */
-export function answerText(run) {
-  const skipped = run.count ? `${count(run.count)} due times` : null;
-  return [run.responseCode, run.reason || run.answer, skipped].filter(Boolean).join(" · ") || "–";
+/** What the consumer said, or else why the run has failed or was skipped. */
+export const wordsOfRun = (run) => run.answer || run.reason || run.lastFailure?.reason || "";
+
+/** What came of a run, in one line. `edited` changes the words in it. */
+export function answerText(run, edited = (words) => words) {
+  return [run.responseCode, edited(wordsOfRun(run)), run.count && `${count(run.count)} due times`].filter(Boolean).join(" · ") || "–";
 }

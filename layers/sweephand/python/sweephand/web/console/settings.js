@@ -1,23 +1,18 @@
 // The settings of a namespace, which an admin writes: each in an input of its own.
 
-import { html, useEffect, useState } from "./vendor/preact.js";
+import { html } from "./vendor/preact.js";
 import { call, inNamespace } from "./api.js";
-import { Exact, readJson, writeJson } from "./exact.js";
-import { typedEntries, InputField, numberOf, textOf, unplaced, useForm, useRefusalFocus } from "./form.js";
-import { useDeed } from "./live.js";
-import { Facts, Loaded, ProblemNote, When } from "./parts.js";
+import { Exact, isObject, typedJson, writeJson } from "./exact.js";
+import { choicesOf, InputField, numberOf, SaveBar, savesByKey, textOf, typedEntries, unplaced, useForm, useRefusalFocus } from "./form.js";
+import { useDeed, useStored } from "./live.js";
+import { Facts, Head, Loaded, ProblemNote, When } from "./parts.js";
 import { count } from "./time.js";
 
 export function Settings({ namespace }) {
-  const [loaded, setLoaded] = useState(null);
-  const { problem, run } = useDeed();
-  const load = () => run(async () => setLoaded(await call("GET", inNamespace(namespace))));
-  useEffect(() => {
-    load();
-  }, []);
-  return html`<div class="head"><h1>Settings of ${namespace}</h1></div>
-    ${loaded ? html`<${SettingsForm} key=${loaded.etag} namespace=${namespace} stored=${loaded.value} etag=${loaded.etag} onSaved=${setLoaded} onReload=${load} />`
-      : html`<${Loaded} live=${{ value: null, problem, reload: load }} what="the settings" show=${() => null} />`}`;
+  const stored = useStored(inNamespace(namespace));
+  return html`<${Head} title=${`Settings of ${namespace}`} />
+    <${Loaded} live=${stored} what="the settings" show=${({ value, etag }) => html`<${SettingsForm} key=${etag} namespace=${namespace} stored=${value} etag=${etag}
+      onSaved=${stored.write} onReload=${stored.reload} />`} />`;
 }
 
 /** Fields of a group: the name in the API, the label, and a hint. */
@@ -58,16 +53,15 @@ function groupOf(typed, fields, otherwise) {
   return found.length ? Object.fromEntries(found) : otherwise;
 }
 
-/** The settings of what the inputs show. Throws SyntaxError if a target is no JSON object. */
+/** The settings of what the inputs show, and what is wrong with the JSON of a target. */
 function settingsOf(typed) {
   const [hosts, networks] = [typedEntries(typed.hosts), typedEntries(typed.networks)];
-  const rest = typed.target === "none" ? null : readJson(typed.rest.trim() || "{}");
-  if (rest !== null && (typeof rest !== "object" || Array.isArray(rest))) throw new SyntaxError("expected an object, such as {}");
+  const { value: rest, mistake } = typed.target === "none" ? {} : typedJson(typed.rest.trim() || "{}");
+  const defaultTarget = typed.target === "http" ? { type: "http", url: typed.url.trim(), ...rest } : rest;
   return {
-    limits: groupOf(typed, LIMIT_FIELDS, {}),
-    defaultRetry: groupOf(typed, RETRY_FIELDS),
-    defaultTarget: rest === null ? undefined : typed.target === "http" ? { type: "http", url: typed.url.trim(), ...rest } : rest,
-    allowedTargets: hosts || networks ? { hosts, networks } : undefined,
+    wanted: { limits: groupOf(typed, LIMIT_FIELDS, {}), defaultRetry: groupOf(typed, RETRY_FIELDS), defaultTarget,
+      allowedTargets: hosts || networks ? { hosts, networks } : undefined },
+    mistake: mistake || (rest === undefined || isObject(rest) ? null : "This is no JSON object, such as {}."),
   };
 }
 
@@ -75,28 +69,22 @@ function SettingsForm({ namespace, stored, etag, onSaved, onReload }) {
   const form = useForm(() => typedOf(stored));
   const { isBusy, problem, run } = useDeed();
   useRefusalFocus(problem);
-  let [wanted, mistake] = [null, null];
-  try {
-    wanted = settingsOf(form.given);
-  } catch (error) {
-    mistake = error.message;
-  }
+  const { wanted, mistake } = settingsOf(form.given);
   const save = (event) => {
     event.preventDefault();
-    const headers = etag ? { "if-match": etag } : { "if-none-match": "*" };
-    run(async () => onSaved(await call("PUT", inNamespace(namespace), { body: wanted, headers })));
+    run(async () => onSaved(await call("PUT", inNamespace(namespace), { body: wanted, over: etag || null })));
   };
   const input = (name, at, label, more) => html`<${InputField} form=${form} problem=${problem} name=${name} at=${at} label=${label} ...${more} />`;
   const isHttp = form.given.target === "http";
-  const wrongTarget = mistake ? { errors: [{ pointer: "/defaultTarget", detail: `This is no JSON: ${mistake}` }] } : problem;
+  const wrongTarget = mistake ? { errors: [{ pointer: "/defaultTarget", detail: mistake }] } : problem;
   return html`<${Facts} rows=${[
       ["Jobs counted", stored.jobsCounted === undefined ? null : count(stored.jobsCounted)],
       ["Last written", stored.updatedAt ? html`<${When} at=${stored.updatedAt} /> with the key <code>${stored.updatedBy}</code>` : "never"],
     ]} />
-    <form class="settings" onSubmit=${save}>
+    <form class="settings" onSubmit=${save} onKeyDown=${savesByKey}>
       <fieldset><legend>Limits</legend><div class="triple">${LIMIT_FIELDS.map(([each, label, hint]) => input(each, `/limits/${each}`, label, { hint, inputmode: "numeric" }))}</div></fieldset>
       <fieldset><legend>Default target</legend><p class="soft">Jobs without a target go there. Each delivery reads it, so a change is in force for all of them.</p>
-        <div class="pair">${input("target", "/target", "Type", { kind: "select", children: [["none", "none"], ["http", "HTTP"], ["other", "another type"]].map(([each, words]) => html`<option value=${each}>${words}</option>`) })}
+        <div class="pair">${input("target", "/target", "Type", { kind: "select", children: choicesOf([["none", "none"], ["http", "HTTP"], ["other", "another type"]]) })}
           ${isHttp ? input("url", "/defaultTarget/url", "URL", { placeholder: "https://example.com/actors" }) : null}</div>
         ${form.given.target === "none" ? null : html`<${InputField} form=${form} problem=${isHttp && !mistake ? withoutUrl(problem) : wrongTarget} name="rest" at="/defaultTarget" kind="textarea" rows="5"
           label=${isHttp ? "Its other fields (JSON)" : "The target (JSON)"} hint=${isHttp ? "headers, method, timeout, format. A header may name a secret." : "With its type, such as sqs, and the fields of that type."} />`}</fieldset>
@@ -106,8 +94,8 @@ function SettingsForm({ namespace, stored, etag, onSaved, onReload }) {
         <div class="pair">${input("hosts", "/allowedTargets/hosts", "Hosts", { kind: "textarea", rows: 4, hint: "One a line, such as example.com or *.example.com." })}
           ${input("networks", "/allowedTargets/networks", "Networks", { kind: "textarea", rows: 4, hint: "One a line, such as 203.0.113.0/24." })}</div></fieldset>
       <${ProblemNote} problem=${unplaced(problem, SETTING_PLACES)} />
-      <div class="verbs"><button class="main" disabled=${isBusy || mistake !== null}>${isBusy ? "Saving …" : "Save"}</button>
-        ${problem?.status === 412 ? html`<button type="button" onClick=${onReload}>Load what is stored now</button>` : null}</div></form>`;
+      <${SaveBar} isBusy=${isBusy} isUnreadable=${mistake !== null}>${problem?.status === 412
+        ? html`<button type="button" onClick=${onReload}>Load what is stored now</button>` : null}<//></form>`;
 }
 
 /** What was refused of a target beside its URL, which has an input of its own. */

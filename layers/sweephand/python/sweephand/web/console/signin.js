@@ -3,8 +3,9 @@
 import { html, useState } from "./vendor/preact.js";
 import { authMode } from "./access.js";
 import { get, pathOf, storedKey } from "./api.js";
+import { Field } from "./form.js";
 import { useDeed } from "./live.js";
-import { Field, ProblemNote } from "./parts.js";
+import { ProblemNote } from "./parts.js";
 
 /** Asks for a key. `onSignedIn` gets what the API says of it. `told` is why the last key was given up. */
 export function SignIn({ told, onSignedIn }) {

@@ -63,26 +63,26 @@ function shownAt(ms, zone) {
   return ms - Date.parse(`1970-01-01T00:00:00${offsetAt(ms, zone)}`);
 }
 
-/** What the clock of a zone shows at an instant: `2027-03-01T09:00`. It is empty for a text that is no instant. */
-export function wallOf(text, zone) {
+/** What the clock of a zone shows at an instant: `2027-03-01T09:00`, or to the second. It is empty for a text that is no instant. */
+export function wallOf(text, zone = viewerZone(), digits = 16) {
   const instant = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(instant) ? "" : new Date(shownAt(instant, zone)).toISOString().slice(0, 16);
+  return Number.isNaN(instant) ? "" : new Date(shownAt(instant, zone)).toISOString().slice(0, digits);
 }
 
 /**
- * The instant at which the clock of a zone shows a text such as `2026-12-24T18:00`; null if it is no such text.
+ * The instant at which the clock of a zone shows a text such as `2026-12-24T18:00`; undefined if it is no such text.
  * Of a time that comes twice it is the first, and of one that is skipped the same time after the gap began.
  */
-export function instantIn(zone, text) {
+export function instantIn(text, zone = viewerZone()) {
   const wall = Date.parse(`${text}Z`);
-  if (Number.isNaN(wall)) return null;
+  if (Number.isNaN(wall)) return undefined;
   const found = [wall - DAY, wall + DAY].map((near) => wall - (shownAt(near, zone) - near));
   return new Date(found.find((each) => shownAt(each, zone) === wall) ?? found[0]).toISOString();
 }
 
-/** That instant as somebody in the zone writes it: `2027-03-01T09:00:00+01:00`. Null for no time. */
+/** That instant as somebody in the zone writes it: `2027-03-01T09:00:00+01:00`. Undefined for no time. */
 export function instantOf(text, zone) {
-  const at = instantIn(zone, text);
+  const at = instantIn(text, zone);
   return at && `${wallOf(at, zone)}:00${offsetAt(Date.parse(at), zone)}`;
 }
 
@@ -120,12 +120,6 @@ export function lateness(ms) {
   if (ms === null || ms === undefined) return "–";
   if (ms < SECOND) return `${ms} ms`;
   return ms < MINUTE ? `${(ms / SECOND).toFixed(1)} s` : roughly(ms);
-}
-
-/** An instant as an input for local times takes it, in the viewer's zone. */
-export function localInput(instant) {
-  const at = new Date(instant);
-  return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE).toISOString().slice(0, 19);
 }
 
 /** A count with thin spaces between its thousands. */

@@ -7,8 +7,8 @@ import { Changes } from "./changes.js";
 import { Deed, RunDeed, runVerbOf, Told, useJobOnce } from "./deeds.js";
 import { writeJson } from "./exact.js";
 import { useLive } from "./live.js";
-import { Facts, Loaded, StateMark, When } from "./parts.js";
-import { goTo, linkTo } from "./route.js";
+import { Facts, Head, Loaded, StateMark, Trail, Verb, When } from "./parts.js";
+import { goTo, linkTo, runLink } from "./route.js";
 import { instantIn } from "./time.js";
 import { Timed, useZone } from "./zone.js";
 
@@ -29,7 +29,7 @@ export function Why({ me, namespace, name, query }) {
   const look = (instant) => goTo(linkTo([namespace, "jobs", name, "why"], { at: instant }));
   const submit = (event) => {
     event.preventDefault();
-    const instant = instantIn(zone, given);
+    const instant = instantIn(given, zone);
     if (instant) look(instant);
   };
   const close = (answer) => {
@@ -39,8 +39,7 @@ export function Why({ me, namespace, name, query }) {
     once.forget();
     live.reload();
   };
-  return html`<p class="trail"><a href=${linkTo([namespace, "jobs"])}>Jobs</a> / <a href=${linkTo([namespace, "jobs", name])}>${name}</a>${live.value ? choice : null}</p>
-    <div class="head"><h1>Why?</h1></div>
+  return html`<${Trail} namespace=${namespace} screen="jobs" title="Jobs" name=${name}>${live.value ? choice : null}<//><${Head} title="Why?" />
     <div><${Loaded} live=${live} what="the reason" show=${({ found, job }) => html`
       ${told?.attempt ? html`<p class="told" role="status">Attempt ${told.attempt} is on its way.</p>` : told ? html`<${Told} namespace=${namespace} name=${name} answer=${told} />` : null}
       <${Verdict} found=${found} zone=${zone}>
@@ -74,7 +73,7 @@ function Actions({ me, namespace, name, found, job, onAsk }) {
   const mayWrite = job && may(me, "write");
   const runVerb = run && found.next && mayWrite && runVerbOf(run, job); // without a next step, it is of an earlier job
   const link = (title, ...parts) => html`<a class="button" href=${linkTo([namespace, ...parts])}>${title}</a>`;
-  const button = (title, asked, kind = "") => html`<button type="button" class=${kind} onClick=${() => onAsk(asked)}>${title}</button>`;
+  const button = (title, asked, kind) => html`<${Verb} title=${title} kind=${kind} onClick=${() => onAsk(asked)} />`;
   return html`<div class="verbs">
     ${runVerb === "redrive" ? button("Redrive", { verb: "redrive", run }, "main") : runVerb ? button("Cancel the run", { verb: "cancel", run }, "danger") : null}
     ${mayWrite && verdict === "paused" && job.state === "paused" ? button("Resume", { verb: "resume" }, "main") : null}
@@ -100,7 +99,7 @@ function Proof({ namespace, name, found, zone, onLook }) {
     ["Due", found.dueAt && html`<${When} at=${found.dueAt} zone=${zone} />`],
     near("Due time before", nearest.before),
     near("Due time after", nearest.after),
-    ["Run", run && html`<span><a class="mono" href=${linkTo([namespace, "jobs", name, "runs", run.id])}>${run.id}</a> <${StateMark} state=${run.state} /></span>`],
+    ["Run", run && html`<span><a class="mono" href=${runLink(namespace, name, run.id)}>${run.id}</a> <${StateMark} state=${run.state} /></span>`],
     ["The other run", waitsFor && html`<code>${waitsFor}</code>`],
     ["Policy", policy],
     ...Object.entries(others).map(([title, value]) => [WORDS[title] || title, html`<${Evidence} value=${value} zone=${zone} />`]),

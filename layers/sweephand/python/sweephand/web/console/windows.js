@@ -1,11 +1,12 @@
 // The windows of a namespace: when nothing is delivered, on a time line, and what each one is for.
 
-import { html, useRef, useState } from "./vendor/preact.js";
+import { html, useRef } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { call, get, inNamespace, pathOf } from "./api.js";
-import { labelsText } from "./form.js";
+import { Remove, useAsked } from "./ask.js";
+import { choicesOf, labelsText } from "./form.js";
 import { useLive } from "./live.js";
-import { Ask, Empty, Loaded, StateMark, Table, When } from "./parts.js";
+import { Empty, Head, Loaded, StateMark, Table, Verb, When } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
 import { inZone, viewerZone } from "./time.js";
 
@@ -18,7 +19,6 @@ const OPENINGS_MAX = 200;
 
 export function Windows({ me, namespace, query }) {
   const days = RANGES[query.get("days")] ? Number(query.get("days")) : RANGE_DEFAULT;
-  const [asked, setAsked] = useState(null);
   const known = useRef(new Map());
   const live = useLive(async () => {
     const range = rangeOf(days);
@@ -27,17 +27,13 @@ export function Windows({ me, namespace, query }) {
     return { range, windows: items.map((each, at) => ({ ...each, openings: openings[at] })) };
   }, `windows ${namespace} ${days}`);
   const mayWrite = may(me, "write");
-  const close = () => {
-    setAsked(null);
-    live.reload();
-  };
-  const remove = () => call("DELETE", inNamespace(namespace, "windows", asked.name), { headers: { "if-match": `"${asked.rev}"` } });
-  return html`<div class="head"><h1>Windows</h1>${mayWrite ? html`<div class="verbs">
-      <a class="button main" href=${linkTo([namespace, "new-window"])}>New window</a></div>` : null}</div>
+  const { asked, ask, close } = useAsked(live.reload);
+  const remove = () => call("DELETE", inNamespace(namespace, "windows", asked.name), { over: `"${asked.rev}"` });
+  return html`<${Head} title="Windows" verbs=${mayWrite && html`<a class="button main" href=${linkTo([namespace, "new-window"])}>New window</a>`} />
     <${Loaded} live=${live} what="the windows" show=${({ range, windows }) => (windows.length ? html`
       <section aria-labelledby="line-title"><div class="head"><h2 id="line-title">When they are open</h2>
         <label class="inline">Show <select value=${days} onChange=${(event) => goTo(linkTo([namespace, "windows"], { days: event.target.value }))}>
-          ${Object.entries(RANGES).map(([each, [words]]) => html`<option value=${each}>${words}</option>`)}</select></label></div>
+          ${choicesOf(Object.entries(RANGES).map(([each, [words]]) => [each, words]))}</select></label></div>
         <${TimeLine} range=${range} windows=${windows} /></section>
       <section aria-labelledby="windows-title"><h2 id="windows-title">All windows</h2>
       <${Table} label="Windows" head=${["Name", "When", "Opens", "Closes", "For", "What falls due in it", ...(mayWrite ? [""] : [])]}>${windows.map((each) => html`
@@ -46,10 +42,9 @@ export function Windows({ me, namespace, query }) {
           <td>${each.opensAt ? html`<${When} at=${each.opensAt} />` : html`<span class="soft">over</span>`}</td><td><${When} at=${each.closesAt} /></td>
           <td>${jobsText(each)}</td><td>${fateText(each)}</td>
           ${mayWrite ? html`<td><div class="verbs"><a class="button" aria-label=${`Edit ${each.name}`} href=${linkTo([namespace, "windows", each.name, "edit"])}>Edit</a>
-            <button type="button" class="danger" aria-label=${`Delete ${each.name}`} onClick=${() => setAsked(each)}>Delete</button></div></td>` : null}</tr>`)}<//></section>`
+            <${Verb} title="Delete" of=${each.name} kind="danger" onClick=${() => ask(each)} /></div></td>` : null}</tr>`)}<//></section>`
       : html`<${Empty} title=${`No windows in ${namespace} yet.`}><p>A window is a time in which nothing is delivered: a freeze, or a maintenance.</p><//>`)} />
-    ${asked ? html`<${Ask} title=${`Delete ${asked.name}?`} verb="Delete" danger=${true} typed=${asked.name} deed=${remove} onClose=${close}>
-      <p>${asked.isOpen ? "It is open. What it holds waits until it would have closed, for a day at most." : "From then on it holds nothing."}</p><//>` : null}`;
+    ${asked ? html`<${Remove} name=${asked.name} deed=${remove} onClose=${close}>${asked.isOpen ? "It is open. What it holds waits until it would have closed, for a day at most." : "From then on it holds nothing."}<//>` : null}`;
 }
 
 /** When a window opens, as it was written. */
@@ -59,7 +54,7 @@ function WindowTimes({ window }) {
 }
 
 /** For which jobs a window is. */
-export function jobsText(window) {
+function jobsText(window) {
   const parts = [window.prefix ? `names that begin with ${window.prefix}` : "", labelsText(window.labels)].filter(Boolean);
   return parts.length ? parts.join(", ") : "all jobs";
 }
@@ -110,7 +105,7 @@ function TimeLine({ range, windows }) {
         ${each.openings.items.map(({ opens, closes }) => html`<rect class=${each.then} x=${place(opens)} width=${Math.max(2, place(closes) - place(opens))} y="3" height=${LINE_HEIGHT - 6} rx="1.5">
           <title>${spanText(opens, closes)}</title></rect>`)}
         ${line(now, "now")}</svg></div>`)}
-    <p class="soft small"><span class="key hold">what falls due waits</span> <span class="key skip">what falls due is skipped</span> <span class="key now">now</span>
+    <p class="soft small"><span class="key is-busy">what falls due waits</span> <span class="key is-warn">what falls due is skipped</span> <span class="key is-bad">now</span>
       Times are in ${viewerZone()}.${windows.some(({ openings }) => openings.isPartial) ? ` Of each window the next ${OPENINGS_MAX} openings are shown.` : ""}</p></div>`;
 }
 
