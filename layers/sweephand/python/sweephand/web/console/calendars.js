@@ -56,7 +56,7 @@ export function Calendar({ me, namespace, name, query }) {
       <${Verb} title="Delete" kind="danger" onClick=${() => setAsked(true)} />`} />
     <${Loaded} live=${live} what="the calendar" show=${({ calendar, days }) => html`
       <${Facts} rows=${[["Jobs", followText(calendar)], ["Known until", calendar.knownUntil], ["Holidays by", calendar.source],
-        ["Written", html`<span><code class="long">${calendar.owner}</code>, <${When} at=${calendar.updatedAt} /></span>`]]} />
+        ["Last written", html`<span><code class="long">${calendar.owner}</code>, <${When} at=${calendar.updatedAt} /></span>`]]} />
       <section aria-labelledby="year-title"><div class="head"><h2 id="year-title">${year}</h2><nav class="verbs" aria-label="Years">${link(year - 1)}${link(year + 1)}</nav></div>
         <p class="legend"><span class="day is-weekend">weekend</span> <span class="day is-holiday">closed</span> <span class="day is-opened">open</span></p>
         <div class="year">${MONTHS.map((title, month) => html`<${Month} key=${title} year=${year} month=${month} days=${days} />`)}</div></section>
@@ -117,7 +117,7 @@ function CalendarForm({ namespace, name, stored, etag }) {
   };
   return html`<form onSubmit=${save} onKeyDown=${savesByKey}>
     <${ProblemNote} problem=${problem} />
-    <div class="columns even"><div>
+    <div class="columns"><div>
       ${name ? null : html`<${Field} id="calendar-name" label="Name">
         <input id="calendar-name" required autocomplete="off" spellcheck=${false} value=${newName} onInput=${(event) => setNewName(event.target.value)} /><//>`}
       <${Field} id="json" label="The calendar (JSON)" hint="weekend, holidays or ics, closed and open." errors=${mistake ? [mistake] : []}>

@@ -8,7 +8,7 @@ import { useLive } from "./live.js";
 import { Beat, heartbeat, StackTrouble, Tile } from "./overview.js";
 import { Loaded, Table, When } from "./parts.js";
 import { linkTo } from "./route.js";
-import { count, counted, fromNow, lateness } from "./time.js";
+import { count, counted, countPlus, fromNow, lateness } from "./time.js";
 
 /** A namespace costs the stack some twenty reads. So a call asks for so many, and the screen for so many in all. */
 const NAMESPACES_IN_A_CALL = 25;
@@ -83,7 +83,7 @@ function Totals({ found: { items, isPartial } }) {
     const having = items.filter((each) => number(each) > 0).sort((one, other) => number(other) - number(one));
     const link = having.length ? linkTo([having[0].namespace, screen], query) : "#/";
     const where = having.length > 1 ? `In ${count(having.length)} namespaces, most in ${having[0].namespace}.` : `In ${having[0]?.namespace}.`;
-    return html`<${Tile} title=${title} link=${link} value=${`${count(sumBy(items, number))}${isLeast || isPartial ? "+" : ""}`} tone=${having.length ? tone : "calm"} detail=${having.length ? where : said} spark=${having.length ? spark : null} />`;
+    return html`<${Tile} title=${title} link=${link} value=${countPlus(sumBy(items, number), isLeast || isPartial)} tone=${having.length ? tone : "calm"} detail=${having.length ? where : said} spark=${having.length ? spark : null} />`;
   };
   const counts = items.some((each) => each.lastHour);
   return html`<ul class="tiles" aria-label="What needs a look">
@@ -113,7 +113,7 @@ function NamespaceTable({ items }) {
 function NamespaceRow({ each }) {
   const { namespace, partial } = each;
   const number = (name, value, screen, tone, query = {}, isPartial = false, title = null) => html`<td class="number">${value === null ? html`<span class="soft">–</span>`
-    : value > 0 ? html`<a class=${`figure is-${tone}`} title=${title} href=${linkTo([namespace, screen], query)}>${count(value)}${isPartial ? "+" : ""}</a>` : html`<span class="soft">0</span>`}</td>`;
+    : value > 0 ? html`<a class=${`figure is-${tone}`} title=${title} href=${linkTo([namespace, screen], query)}>${countPlus(value, isPartial)}</a>` : html`<span class="soft">0</span>`}</td>`;
   return html`<tr class=${hasAny(each, [...TROUBLES, ...HOLDS]) ? "" : "is-calm"}>
     <td class="name"><a href=${linkTo([namespace, "overview"])}>${namespace}</a></td>
     ${number("Failing jobs", each.failingJobs, "failures", "bad", {}, partial)}${number("Failed", each.failed, "failures", "bad", {}, partial)}${number("In retry", each.retrying, "failures", "warn", {}, partial)}

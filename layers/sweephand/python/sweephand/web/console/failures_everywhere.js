@@ -6,7 +6,7 @@ import { useAsked } from "./ask.js";
 import { AskRuns, CountSpan } from "./askmany.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, Table, When } from "./parts.js";
-import { count, counted } from "./time.js";
+import { atLeast, count, counted } from "./time.js";
 
 /** A page of the overview has 50 namespaces, and each costs at least 18 requests to DynamoDB. */
 const OVERVIEW_PAGES = 4;
@@ -29,9 +29,9 @@ export function FailuresEverywhere({ seen, filter, verb, linkOf, onTold }) {
       ${isPartial ? html`<p class="soft">These are among the first ${count(looked)} namespaces by name.</p>` : null}
       ${items.length ? html`<div class="selection is-idle"><span>${counted(items.length, "namespace")} with ${state} runs</span>
           ${verb ? html`<${CountSpan} namespaces=${items.map((each) => each.namespace)} verb=${verb} filter=${filter} onAsk=${ask} />` : null}</div>
-        <${Table} label="Namespaces" head=${["Namespace", `Runs ${state}`, "Failing jobs", "Newest failure"]}>${items.map((each) => html`<tr key=${each.namespace}>
+        <${Table} label="Namespaces" head=${["Namespace", "Failing jobs", `Runs ${state}`, "Newest failure"]}>${items.map((each) => html`<tr key=${each.namespace}>
           <td class="name"><a href=${linkOf(each.namespace)}>${each.namespace}</a></td>
-          <td class="number">${each.partial ? "at least " : ""}${count(each[state])}</td><td class="number">${count(each.failingJobs)}</td>
+          <td class="number">${count(each.failingJobs)}</td><td class="number">${atLeast(each[state], each.partial)}</td>
           <td><${When} at=${each.newestFailureAt} /></td></tr>`)}<//>
         ${isNarrow ? html`<p class="soft">The table counts all runs since the beginning of the span. The search and the end of the span hold for what is done.</p>` : null}`
         : html`<${Empty} title=${`No namespace has a ${state} run in this span.`} />`}`} />

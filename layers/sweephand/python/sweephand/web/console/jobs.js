@@ -11,7 +11,7 @@ import { choicesOf, SearchField, useFields, wordsIn } from "./form.js";
 import { useLive } from "./live.js";
 import { Empty, Head, Loaded, ProblemNote, Verb } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
-import { count, counted } from "./time.js";
+import { atLeast, count, counted } from "./time.js";
 
 /** A page is short: the API reads the newest runs of each of its jobs. */
 const JOB_ROWS = 50;
@@ -49,7 +49,8 @@ function pageOfJobs(namespace, filter, cursor) {
 
 export function Jobs({ me, namespace, query }) {
   const filter = jobFilterOf(query);
-  const cursors = query.getAll("after"); // of each page up to this one, so that the address leads to the page
+  // of each page up to this one, so that the address leads to the page
+  const cursors = query.getAll("after");
   const cursor = cursors[cursors.length - 1] || "";
   const key = JSON.stringify([namespace, filter]);
   const live = useLive(() => pageOfJobs(namespace, filter, cursor), JSON.stringify([key, cursor]));
@@ -103,7 +104,7 @@ function failingFirst(page, found) {
   return failing.sort((one, other) => (rank.get(one.name) ?? -1) - (rank.get(other.name) ?? -1));
 }
 
-const failingText = (jobs, found) => (jobs.length ? `${found?.nextCursor ? "at least " : ""}${count(jobs.length)} failing now` : "none failing");
+const failingText = (jobs, found) => (jobs.length ? `${atLeast(jobs.length, found?.nextCursor)} failing now` : "none failing");
 
 /** How many jobs fit a filter: `{ count, isPartial }`, or null as long as that is not known. */
 function useTotal(namespace, filter, pages, page, key) {
@@ -112,7 +113,8 @@ function useTotal(namespace, filter, pages, page, key) {
   useEffect(() => {
     let isGone = false;
     if (mustCount && known?.key !== key) {
-      countMatching(namespace, filter, () => {}, COUNTED_PAGES).then((found) => isGone || setKnown({ key, ...found })).catch(() => {}); // the list itself says what is wrong
+      // the list itself says what is wrong
+      countMatching(namespace, filter, () => {}, COUNTED_PAGES).then((found) => isGone || setKnown({ key, ...found })).catch(() => {});
     }
     return () => {
       isGone = true;

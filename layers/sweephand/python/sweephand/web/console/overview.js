@@ -10,7 +10,7 @@ import { Empty, Loaded, Table, When } from "./parts.js";
 import { POLICIES_SHOWN, Waiting, policyLimits, wholePolicies } from "./policies.js";
 import { jobLink, leadTo, linkTo } from "./route.js";
 import { answerText } from "./runs.js";
-import { count, counted, fromNow, inZone, lateness, viewerZone } from "./time.js";
+import { atLeast, count, counted, countPlus, fromNow, inZone, lateness, viewerZone } from "./time.js";
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
@@ -39,7 +39,7 @@ export function Overview({ me, namespace }) {
       <${WaitingTile} namespace=${namespace} live=${policies} /><${PausedTile} namespace=${namespace} jobs=${paused} policies=${policies} /></ul>
     <section aria-labelledby="failing-title"><h2 id="failing-title">What failed in the last 24 hours</h2>
       <${Loaded} live=${failing} what="the failures" show=${(found) => html`<${Failing} namespace=${namespace} found=${found} />`} /></section>
-    <div class="columns even">
+    <div class="columns">
       <section aria-labelledby="flow-title"><h2 id="flow-title">Flow policies</h2>
         <${Loaded} live=${policies} what="the policies" show=${(found) => html`<${Flow} namespace=${namespace} found=${found} />`} /></section>
       <section aria-labelledby="paused-title"><h2 id="paused-title">Paused jobs</h2>
@@ -80,8 +80,6 @@ export function Tile({ title, value, detail, tone, link, onClick, spark }) {
     <strong>${value ?? "–"}</strong>${spark ? html`<${Spark} values=${spark} tone=${tone} />` : null}<span class="detail">${detail}</span></a></li>`;
 }
 
-const atLeast = (number, isPartial) => `${count(number)}${isPartial ? "+" : ""}`;
-
 /** What a tile shows as long as it has no number. */
 const unknown = (live) => ({ tone: "calm", detail: live.problem ? "Could not be loaded." : "Counting …" });
 
@@ -90,9 +88,9 @@ function FailedTile({ namespace, live }) {
   if (!live.value) return html`<${Tile} title="Failed" link=${link} ...${unknown(live)} />`;
   const { failed, retrying } = live.value;
   const jobs = new Set(failed.items.map((run) => run.job)).size;
-  const more = retrying.items.length ? ` ${atLeast(retrying.items.length, retrying.isPartial)} will be tried again.` : "";
+  const more = retrying.items.length ? ` ${countPlus(retrying.items.length, retrying.isPartial)} will be tried again.` : "";
   const detail = failed.items.length ? `Runs of ${counted(jobs, "job")}, in the last 24 hours.${more}` : `No run in the last 24 hours.${more}`;
-  return html`<${Tile} title="Failed" link=${link} value=${atLeast(failed.items.length, failed.isPartial)} tone=${failed.items.length ? "bad" : retrying.items.length ? "warn" : "calm"}
+  return html`<${Tile} title="Failed" link=${link} value=${countPlus(failed.items.length, failed.isPartial)} tone=${failed.items.length ? "bad" : retrying.items.length ? "warn" : "calm"}
     detail=${detail} spark=${failed.items.length ? hourly(failed.items) : null} />`;
 }
 
@@ -130,7 +128,7 @@ function WaitingTile({ namespace, live }) {
   const where = held.length === 1 ? held[0].name : `${count(held.length)} policies`;
   const keyed = uncounted ? ` ${uncounted === 1 ? "One with a limit for each key is" : `${count(uncounted)} with a limit for each key are`} not counted.` : "";
   const detail = !items.length ? "No policy limits this namespace." : `${held.length ? `Under ${where}, the first since ${fromNow(since)}.` : "No trigger waits under a policy."}${keyed}`;
-  return html`<${Tile} title="Waiting" link=${link} value=${atLeast(total, !isExact)} tone=${held.length ? "busy" : "calm"} detail=${detail} />`;
+  return html`<${Tile} title="Waiting" link=${link} value=${countPlus(total, !isExact)} tone=${held.length ? "busy" : "calm"} detail=${detail} />`;
 }
 
 function PausedTile({ namespace, jobs, policies }) {
@@ -140,7 +138,7 @@ function PausedTile({ namespace, jobs, policies }) {
   const names = jobs.value.items;
   const total = names.length + held.length;
   const parts = [names.length ? counted(names.length, "job") : null, ...held.map((each) => `the policy ${each.name}${each.state === "broken" ? ", whose consumer is out" : ""}`)];
-  return html`<${Tile} title="Paused" link=${names.length || !held.length ? link : linkTo([namespace, "policies"])} value=${atLeast(total, jobs.value.isPartial || policies.value.isPartial)}
+  return html`<${Tile} title="Paused" link=${names.length || !held.length ? link : linkTo([namespace, "policies"])} value=${countPlus(total, jobs.value.isPartial || policies.value.isPartial)}
     tone=${total ? "warn" : "calm"} detail=${total ? `${parts.filter(Boolean).slice(0, 3).join(", ")}.` : "No job and no policy."} />`;
 }
 
@@ -184,7 +182,7 @@ async function lastDay(namespace) {
 }
 
 function Failing({ namespace, found: { failed, retrying } }) {
-  const said = (runs) => `${runs.isPartial ? "at least " : ""}${count(runs.items.length)}`;
+  const said = (runs) => atLeast(runs.items.length, runs.isPartial);
   if (!failed.items.length && !retrying.items.length) return html`<p class="soft">No run has failed.</p>`;
   const groups = groupsOf(failed.items, (run) => run.job).slice(0, 5);
   return html`<p><a href=${linkTo([namespace, "failures"])}>${said(failed)} failed</a>, and ${said(retrying)} will be tried again.</p>
@@ -198,7 +196,7 @@ function Paused({ namespace, found: { items: jobs, isPartial } }) {
   const looked = `the first ${count(LOOKED_AT)} jobs by name`;
   if (!jobs.length && !isPartial) return html`<p class="soft">No job is paused.</p>`;
   if (!jobs.length) return html`<${Empty} title=${`None of ${looked} is paused.`}><p>Others may be. ${all}</p><//>`;
-  return html`<${Table} label="Paused jobs" head=${["Name", "Since", "Until", "Reason"]}>${jobs.slice(0, 10).map((job) => html`<tr key=${job.name}>
+  return html`<${Table} label="Paused jobs" head=${["Name", "Paused", "Until", "Reason"]}>${jobs.slice(0, 10).map((job) => html`<tr key=${job.name}>
       <td class="name"><a href=${jobLink(namespace, job.name)}>${job.name}</a></td><td><${When} at=${job.pausedAt} /></td>
       <td><${When} at=${job.pausedUntil} /></td>
       <td class="answer">${job.pauseReason || html`<span class="soft">–</span>`}</td></tr>`)}<//>
@@ -208,8 +206,8 @@ function Paused({ namespace, found: { items: jobs, isPartial } }) {
 function Flow({ namespace, found: { items: policies, isPartial } }) {
   if (!policies.length) return html`<p class="soft">No flow policies.</p>`;
   const waiting = [...policies].sort((one, other) => (other.waiting ?? 0) - (one.waiting ?? 0)).slice(0, 10);
-  return html`<${Table} label="Flow policies" head=${["Policy", "Waiting", "Since"]}>${waiting.map((policy) => html`<tr key=${policy.name}>
-      <td class="name"><a href=${linkTo([namespace, "policies"])}>${policy.name}</a><span class="under">${policyLimits(policy)}${policy.state === "active" ? "" : `, ${policy.state}`}</span></td>
+  return html`<${Table} label="Flow policies" head=${["Name", "Waiting", "Waiting since"]}>${waiting.map((policy) => html`<tr key=${policy.name}>
+      <td class="name"><a href=${linkTo([namespace, "policies", policy.name])}>${policy.name}</a><span class="under">${policyLimits(policy)}${policy.state === "active" ? "" : `, ${policy.state}`}</span></td>
       <td class="number"><${Waiting} policy=${policy} /></td><td><${When} at=${policy.waitingSince} /></td></tr>`)}<//>
     ${isPartial ? html`<p>These are among the first ${count(POLICIES_SHOWN)} policies by name. Triggers may wait under others too. <a href=${linkTo([namespace, "policies"])}>Show the policies</a></p>` : null}`;
 }

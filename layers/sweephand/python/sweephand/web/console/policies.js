@@ -8,7 +8,7 @@ import { useGrowing } from "./live.js";
 import { Empty, Head, Loaded, More, Share, StateMark, Table, Verb, When } from "./parts.js";
 import { PolicyDeed, PolicyVerbs } from "./policyforms.js";
 import { linkTo } from "./route.js";
-import { count } from "./time.js";
+import { atLeast, count } from "./time.js";
 
 /** The use of each policy takes a call of its own. So many policies are shown, and so many more at each "More". */
 export const POLICIES_SHOWN = 50;
@@ -18,7 +18,8 @@ export async function wholePolicies(namespace, most = POLICIES_SHOWN) {
   const { items: listed, isPartial } = await getSome(inNamespace(namespace, "policies"), {}, { most });
   const found = new Map();
   const problems = await forEachOf(listed, async ({ name }) => found.set(name, await get(inNamespace(namespace, "policies", name))));
-  const real = problems.filter(({ problem }) => problem.status !== 404); // one may have been deleted meanwhile
+  // one may have been deleted meanwhile
+  const real = problems.filter(({ problem }) => problem.status !== 404);
   if (real.length) throw real[0].problem;
   return { items: listed.map(({ name }) => found.get(name)).filter(Boolean), isPartial };
 }
@@ -69,7 +70,7 @@ export function PolicyLimits({ policy }) {
 
 /** How many triggers wait. A policy with `by` counts them for each value alone. */
 export function Waiting({ policy }) {
-  return policy.by ? "–" : `${policy.waitingIsExact ? "" : "at least "}${count(policy.waiting)}`;
+  return policy.by ? "–" : atLeast(policy.waiting, !policy.waitingIsExact);
 }
 
 /** How much of `maxConcurrent` is taken. */

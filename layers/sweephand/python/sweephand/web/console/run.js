@@ -35,7 +35,7 @@ export function Run({ me, namespace, name, id }) {
       <${Outcome} namespace=${namespace} name=${name} run=${run} job=${job} zone=${zone} coming=${attempt > run.attempts ? attempt : 0}
         onAsk=${may(me, "write") ? setAsked : null} />
       <${Attempts} run=${run} zone=${zone} />
-      <div class="columns even sent">
+      <div class="columns sent">
         <${Request} run=${run} job=${job} zone=${zone} />
         <${LastAnswer} run=${run} /></div>
       <${Facts} rows=${factsOfRun(run)} />

@@ -18,7 +18,8 @@ function formatIn(zone) {
     try {
       found = new Intl.DateTimeFormat("en-GB", options);
     } catch {
-      found = new Intl.DateTimeFormat("en-GB", { ...options, timeZone: "UTC" }); // a zone that this browser does not know
+      // a zone that this browser does not know
+      found = new Intl.DateTimeFormat("en-GB", { ...options, timeZone: "UTC" });
     }
     formats.set(zone, found);
   }
@@ -131,3 +132,7 @@ export function count(number) {
 export function counted(number, noun) {
   return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
+
+/** A count of which there may be more, in words, and as a tile and a figure show it. */
+export const atLeast = (number, isPartial) => `${isPartial ? "at least " : ""}${count(number)}`;
+export const countPlus = (number, isPartial) => `${count(number)}${isPartial ? "+" : ""}`;

@@ -47,7 +47,7 @@ function WindowForm({ namespace, name, stored, etag }) {
   const input = (field, label, more) => html`<${InputField} form=${form} problem=${problem} name=${field} at=${`/${field}`} label=${label} ...${more} />`;
   return html`<form onSubmit=${save} onKeyDown=${savesByKey}>
     <${ProblemNote} problem=${unplaced(problem, PLACES)} />
-    <div class="columns even"><div>
+    <div class="columns"><div>
       ${name ? null : input("name", "Name", { required: true })}
       ${input("kind", "It opens", { kind: "select", children: choicesOf([["again", "again and again"], ["once", "once"]]) })}
       ${isOnce ? html`<div class="pair">${input("from", "From", { kind: "datetime-local", step: 1, hint: `In ${viewerZone()}.` })}${input("to", "To", { kind: "datetime-local", step: 1 })}</div>` : html`
