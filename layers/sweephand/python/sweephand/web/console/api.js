@@ -61,7 +61,8 @@ export async function call(method, path, { query, body, over, text } = {}) {
     if (!isRead) asking.clear();
     throw new Problem(0, "The stack did not answer. Check the network. The console tries again by itself.");
   }
-  if (!isRead) asking.clear(); // whoever asks from now on is told what this call has done
+  // whoever asks from now on is told what this call has done
+  if (!isRead) asking.clear();
   if (response.ok) {
     return { status: response.status, value: received ? readJson(received) : null, etag: response.headers.get("etag") };
   }
@@ -110,6 +111,18 @@ export async function getSome(path, query, { most = Infinity, calls = CALLS_MAX,
   const send = (next) => get(path, { ...query, limit: Math.min(PAGE_MAX, most - items.length), cursor: next });
   const nextCursor = await throughPages(send, (page) => items.push(...page.items) >= most, { calls, cursor });
   return { items, nextCursor, isPartial: Boolean(nextCursor) };
+}
+
+/** A function that loads once, and again after a failure. */
+export function loadedOnce(load) {
+  let loading = null;
+  return () => {
+    loading ??= load().catch((problem) => {
+      loading = null;
+      throw problem;
+    });
+    return loading;
+  };
 }
 
 /** All items of a list, page by page, until 1,000 of them were read. */

@@ -2,17 +2,16 @@
 
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
-import { get, onRefusedKey, pathOf, storedKey } from "./api.js";
+import { get, loadedOnce, onRefusedKey, pathOf, Problem, storedKey } from "./api.js";
 import { Bar, FIRST_SCREEN, OFFERED } from "./bar.js";
 import { Calendar, CalendarEditor, Calendars } from "./calendars.js";
-import { Editor } from "./editor.js";
 import { Everywhere } from "./everywhere.js";
 import { Failures } from "./failures.js";
 import { Job } from "./job.js";
 import { Jobs } from "./jobs.js";
 import { Keys } from "./keys.js";
 import { Overview } from "./overview.js";
-import { Loading } from "./parts.js";
+import { Later, Loading } from "./parts.js";
 import { Policies } from "./policies.js";
 import { Policy } from "./policy.js";
 import { goTo, linkTo, useRoute } from "./route.js";
@@ -63,7 +62,8 @@ function Signed({ me, onSignOut }) {
   });
   const isFirst = useRef(true);
   useEffect(() => {
-    if (!isFirst.current) main.current?.focus(); // a reader of the screen is told of the new one
+    // a reader of the screen is told of the new one
+    if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
     scrollTo(0, 0);
   }, [namespace, place]);
@@ -73,6 +73,11 @@ function Signed({ me, onSignOut }) {
       rest=${parts.slice(2)} query=${query} />` : html`<${Everywhere} me=${me} />`}</main>
     <footer class="soft">Sweephand ${me.version}</footer>`;
 }
+
+/** Few of those who look at jobs write one. So the editor, a sixth of the console, is loaded when it is first opened. */
+const loadEditor = loadedOnce(() => import("./editor.js").catch(() => {
+  throw new Problem(0, "The editor could not be loaded. If trying again does not help, load the page again.");
+}));
 
 function Screen({ me, namespace, screen, rest, query }) {
   const [name, part, id] = rest;
@@ -94,8 +99,8 @@ function Screen({ me, namespace, screen, rest, query }) {
   if (screen === "secrets" && may(me, "admin")) return html`<${Secrets} namespace=${namespace} />`;
   if (screen === "keys" && may(me, "admin")) return html`<${Keys} me=${me} namespace=${namespace} />`;
   if (screen === "settings" && may(me, "admin")) return html`<${Settings} namespace=${namespace} />`;
-  if (screen === "new" && may(me, "write")) return html`<${Editor} me=${me} namespace=${namespace} />`;
-  if (screen === "jobs" && part === "edit" && may(me, "write")) return html`<${Editor} me=${me} namespace=${namespace} name=${name} />`;
+  if (screen === "new" && may(me, "write")) return html`<${Later} load=${loadEditor} part="Editor" me=${me} namespace=${namespace} />`;
+  if (screen === "jobs" && part === "edit" && may(me, "write")) return html`<${Later} load=${loadEditor} part="Editor" me=${me} namespace=${namespace} name=${name} />`;
   if (screen === "jobs" && name) return html`<${Job} me=${me} namespace=${namespace} name=${name} query=${query} />`;
   if (screen === "jobs") return html`<${Jobs} me=${me} namespace=${namespace} query=${query} />`;
   return html`<h1>No such screen</h1><p><a href=${linkTo([namespace, "jobs"])}>Show the jobs</a></p>`;

@@ -76,7 +76,8 @@ async function newestBatches(namespace, path, job, most, over) {
   const found = await Promise.all(all.slice(0, most).map(read));
   for (const each of found) if (OVER.has(each.state)) over.set(each.id, each);
   return {
-    items: found.filter((each) => each.dueAt), // without it, neither the list nor the API knows such a batch
+    // without it, neither the list nor the API knows such a batch
+    items: found.filter((each) => each.dueAt),
     refusal: found.find((each) => each.isUncounted)?.missing,
     isPartial: Boolean(nextCursor) || all.length > most,
   };

@@ -3,6 +3,7 @@
 // uPlot draws the chart. A browser loads it with the first chart, so no other screen waits for it.
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { loadedOnce } from "./api.js";
 import { Table } from "./parts.js";
 import { count, inZone, knownZone, lateness, viewerZone } from "./time.js";
 
@@ -14,16 +15,8 @@ const TIME_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, ...[1, 2, 5, 10, 20, 30,
 const TIME_LINES = [1, 10, 100, 1_000, 10_000, 60_000, 600_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000];
 const COUNT_LINES = Array.from({ length: 16 }, (_, power) => 10 ** power);
 
-let plotting = null;
-
-/** uPlot's class. It is loaded once, and again after a failure. */
-function loadPlotting() {
-  plotting ??= import("./vendor/uplot.js").then((module) => module.default).catch((problem) => {
-    plotting = null;
-    throw problem;
-  });
-  return plotting;
-}
+/** uPlot's class. */
+const loadPlotting = loadedOnce(() => import("./vendor/uplot.js").then((module) => module.default));
 
 /**
  * A chart over time. `title` is the question that it answers, and `answer` says in words what it shows. `x` are one

@@ -95,7 +95,8 @@ function Form({ me, namespace, name, job, etag }) {
     if (!problem) return;
     const wrong = element.current.querySelector(".is-wrong :is(input, select, textarea, button)");
     if (wrong) wrong.focus();
-    else element.current.scrollIntoView(); // what stands at no field is above all fields
+    // what stands at no field is above all fields
+    else element.current.scrollIntoView();
   }, [problem]);
   useEffect(() => {
     if (met) element.current.scrollIntoView();
@@ -160,7 +161,8 @@ function useNames(me, namespace) {
       const found = list === "zones" ? { names: [...new Set(["UTC", ...Intl.supportedValuesOf("timeZone")])] } : await getSome(inNamespace(namespace, list), {}, { calls: 1 });
       setNames((old) => ({ ...old, [list]: { names: found.items?.map((each) => each.name), ...found } }));
     } catch {
-      asked.current.delete(list); // the name can be typed, and the next visit asks again
+      // the name can be typed, and the next visit asks again
+      asked.current.delete(list);
     }
   };
   return { names, ask };

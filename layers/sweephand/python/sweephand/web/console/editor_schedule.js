@@ -45,7 +45,8 @@ function fitsKind(kind, { schedule, dueTime }) {
 export function ScheduleFields({ form, children }) {
   const { value } = form;
   const [chosen, setChosen] = useState(() => scheduleKind(value));
-  const former = useRef({}); // what was written for each kind, for those who come back to it
+  // what was written for each kind, for those who come back to it
+  const former = useRef({});
   const select = useRef();
   const kind = fitsKind(chosen, value) ? chosen : scheduleKind(value);
   const isRecurring = kind !== "once" && kind !== "demand";

@@ -14,7 +14,8 @@ export function fieldsOfTarget(target) {
 }
 
 export function TargetInput({ form, pointer, label, value, needs, errors, shared, onWrite }) {
-  const former = useRef({}); // what was written for each type, for those who come back to it
+  // what was written for each type, for those who come back to it
+  const former = useRef({});
   const choose = (type) => {
     former.current[value?.type] = value;
     const shares = (name) => name !== "format" && TARGET_TYPES[type][1].some(([each]) => each === name);

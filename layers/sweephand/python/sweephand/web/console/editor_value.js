@@ -42,7 +42,8 @@ const PLACE_TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 /** Where the value of a pointer begins in a JSON text. If it is not there, the place is that of the object around it. */
 export function placeOf(text, pointer) {
   const wanted = namesIn(pointer);
-  const open = []; // the objects and lists around a token, each with the name or the index of its present value
+  // the objects and lists around a token, each with the name or the index of its present value
+  const open = [];
   let place = 0;
   for (const { 0: token, index } of text.matchAll(PLACE_TOKEN)) {
     const around = open[open.length - 1];

@@ -90,7 +90,8 @@ function FailuresForm({ namespace, seen, mayAll }) {
   };
   const choice = (name, label, options) => html`<label>${label} <select name=${name} onChange=${apply}>${choicesOf(options)}</select></label>`;
   const text = (name, label, hint) => html`<${SearchField} name=${name} label=${label} hint=${hint} onChange=${apply} />`;
-  const time = (name, label) => html`<label>${label} <input name=${name} type="datetime-local" onBlur=${apply} /></label>`; // it changes with each digit
+  // it changes with each digit
+  const time = (name, label) => html`<label>${label} <input name=${name} type="datetime-local" onBlur=${apply} /></label>`;
   const same = (words) => words.map((each) => [each, each]);
   return html`<form ref=${form} class="filter even" role="search" onSubmit=${apply}>
     ${choice("state", "State", same(Object.keys(VERB_OF_STATE)))}
@@ -150,7 +151,8 @@ function FailureGroup({ namespace, seen, title, runs, chosen, onToggle, verb, on
   const only = filterOfGroup(seen, title, runs);
   const box = (label, some) => chosen && html`<input type="checkbox" aria-label=${label} checked=${some.every((run) => chosen.has(nameOfRun(run)))}
     onChange=${(event) => onToggle(some, event.target.checked)} />`;
-  const differ = isByJob || runs.some((run) => answerText(run) !== answerText(runs[0])); // else the title is the answer of each
+  // else the title is the answer of each
+  const differ = isByJob || runs.some((run) => answerText(run) !== answerText(runs[0]));
   const heads = [...(isByJob ? [] : ["Job"]), "Due", "Attempts", ...(differ ? ["Answer"] : [])];
   return html`<section class="group"><div class="head"><h2 class="long">${isByJob ? html`<a href=${jobLink(namespace, title)}>${title}</a>` : differ ? title : answerText(runs[0])}</h2><span class="soft">${counted(runs.length, "run")}</span>
       ${only ? html`<a class="small" href=${addressOf(namespace, only)} aria-label=${`Show only those of ${title}`}>Only these</a>` : null}

@@ -2,7 +2,7 @@
 
 import { html, useRef } from "./vendor/preact.js";
 import { may } from "./access.js";
-import { get, getAll, inNamespace, pathOf } from "./api.js";
+import { get, getAll, inNamespace, loadedOnce, pathOf } from "./api.js";
 import { Picker } from "./picker.js";
 import { jobLink, linkTo, runLink } from "./route.js";
 import { inZone, viewerZone } from "./time.js";
@@ -24,7 +24,8 @@ export function Jump({ me, namespace, offered, onClose }) {
       .map(([each, title]) => ({ group: "Screens", title, link: linkTo([namespace, each]) })),
     ...(me.namespace === "*" ? [{ group: "Screens", title: "All namespaces", link: linkTo([]) }] : []),
   ];
-  const find = (text) => screens.filter(({ title }) => fitsText(` ${title}`, ` ${text}`)); // a word begins so
+  // a word begins so
+  const find = (text) => screens.filter(({ title }) => fitsText(` ${title}`, ` ${text}`));
   const load = async (text) => {
     if (!text) return [];
     const [runs, jobs, others] = await Promise.all([
@@ -51,14 +52,8 @@ export function NamespacePicker({ screen, onClose }) {
 /** The names of the namespaces that the key sees, read once for a dialog. */
 function useNamespaces(seesAll) {
   const asked = useRef(null);
-  return async () => {
-    if (!seesAll) return [];
-    asked.current ??= getAll(pathOf("namespaces")).catch((problem) => {
-      asked.current = null; // the next letter asks again
-      throw problem;
-    });
-    return (await asked.current).map((each) => each.namespace);
-  };
+  asked.current ??= loadedOnce(() => getAll(pathOf("namespaces")));
+  return async () => (seesAll ? (await asked.current()).map((each) => each.namespace) : []);
 }
 
 function namespaceOptions(names, text, screen) {

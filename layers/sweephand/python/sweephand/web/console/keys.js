@@ -84,7 +84,8 @@ function MakeKey({ me, namespace, onMade, onClose }) {
   const deed = async () => {
     const { value } = await call("POST", pathOf("keys"), { body: { namespace: given.namespace.trim(), role: given.role, expiresIn: textOf(given.expiresIn),
       description: textOf(given.description), requestsPerMinute: numberOf(given.requestsPerMinute), principal: textOf(given.principal) } });
-    if (value.key) onMade(value); // that of a principal has no secret
+    // that of a principal has no secret
+    if (value.key) onMade(value);
   };
   return html`<${Ask} title="New key" verb="Make" deed=${deed} onClose=${onClose} fields=${Object.keys(given).map((each) => `/${each}`)}>${(problem) => {
     const input = (name, label, more) => html`<${InputField} form=${form} problem=${problem} name=${name} at=${`/${name}`} label=${label} ...${more} />`;

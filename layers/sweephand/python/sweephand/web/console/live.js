@@ -22,7 +22,8 @@ export function useFreshness() {
   useEffect(() => {
     const tell = () => setTurn((turn) => turn + 1);
     tellers.add(tell);
-    tell(); // the screen may have been answered meanwhile
+    // the screen may have been answered meanwhile
+    tell();
     return () => tellers.delete(tell);
   }, []);
   const reload = () => shownLoads.forEach((each) => each.reload());
@@ -95,11 +96,13 @@ export function useLive(load, key, refreshMs = REFRESH_MS) {
   useEffect(() => {
     reload();
     return () => {
-      turn.current += 1; // what is still under way is of a screen that has gone
+      // what is still under way is of a screen that has gone
+      turn.current += 1;
     };
   }, [reload]);
   useEffect(() => {
-    shown.current.at = null; // what was shown until now was of another key
+    // what was shown until now was of another key
+    shown.current.at = null;
     shown.current.reload = reload;
     if (refreshMs !== null) shownLoads.add(shown.current);
     tellAll();
@@ -137,7 +140,8 @@ export function useGrowing(load, key, step, refreshMs = REFRESH_MS) {
   const isGrowing = live.value !== null && live.value.most < most && !live.problem;
   const more = () => {
     if (isGrowing) return;
-    if (live.value.most < most) live.reload(); // it could not be loaded
+    // it could not be loaded
+    if (live.value.most < most) live.reload();
     else setMost(most + step);
   };
   return { ...live, hasGrown: most > step, isGrowing, more };

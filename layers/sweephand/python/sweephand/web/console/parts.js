@@ -2,7 +2,7 @@
 
 import { html, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { count, fromDue, fromNow, inZone, viewerZone } from "./time.js";
-import { loadedAt, useTicking } from "./live.js";
+import { loadedAt, useLive, useTicking } from "./live.js";
 import { linkTo } from "./route.js";
 
 /** The title of a screen. `verbs` is what can be done on it, if the key may. */
@@ -65,6 +65,11 @@ export function Loaded({ live, what, show }) {
     problem ? html`<${ProblemNote} problem=${problem} onRetry=${reload} />` : null,
     value === null ? (problem ? null : html`<${Loading} what=${what} />`) : show(value),
   ];
+}
+
+/** A screen that the browser loads when somebody first opens it: what its module, by `load`, exports as `part`. */
+export function Later({ load, part, ...props }) {
+  return html`<${Loaded} live=${useLive(load, part, null)} what="the screen" show=${(module) => html`<${module[part]} ...${props} />`} />`;
 }
 
 /** A short text where a list has nothing. */

@@ -47,7 +47,8 @@ export function Picker({ label, placeholder, find, load, empty, onClose }) {
     } else if (event.key === "Enter") {
       event.preventDefault();
       if (options.length) choose(options[at]);
-      else setAwaited(true); // the answer is under way
+      // the answer is under way
+      else setAwaited(true);
     }
   };
   return html`<dialog ref=${dialog} class="picker" onClose=${onClose} aria-label=${label}

@@ -39,7 +39,8 @@ export function useRoute() {
   useEffect(() => {
     const changed = () => setHash(location.hash);
     addEventListener("hashchange", changed);
-    changed(); // it may have changed since the first rendering
+    // it may have changed since the first rendering
+    changed();
     return () => removeEventListener("hashchange", changed);
   }, []);
   return routeOf(hash);

@@ -90,8 +90,8 @@ function RunTable({ namespace, name, runs, zone, onRedrive }) {
     </tr>`)}<//>`} />`;
 }
 
-/** What the consumer said, or else why the run has failed or was skipped. */
-export const wordsOfRun = (run) => run.answer || run.reason || run.lastFailure?.reason || "";
+/** What the consumer said, or else why the run has failed, is tried again or was skipped. */
+export const wordsOfRun = (run) => run.answer || run.reason || (run.state !== "succeeded" && run.lastFailure?.reason) || "";
 
 /** What came of a run, in one line. `edited` changes the words in it. */
 export function answerText(run, edited = (words) => words) {

@@ -71,7 +71,8 @@ const OF_STACK = new Set(["switched-off", "stopped", "not-swept"]);
 function Actions({ me, namespace, name, found, job, onAsk }) {
   const { verdict, run, evidence } = found;
   const mayWrite = job && may(me, "write");
-  const runVerb = run && found.next && mayWrite && runVerbOf(run, job); // without a next step, it is of an earlier job
+  // without a next step, it is of an earlier job
+  const runVerb = run && found.next && mayWrite && runVerbOf(run, job);
   const link = (title, ...parts) => html`<a class="button" href=${linkTo([namespace, ...parts])}>${title}</a>`;
   const button = (title, asked, kind) => html`<${Verb} title=${title} kind=${kind} onClick=${() => onAsk(asked)} />`;
   return html`<div class="verbs">
