@@ -1,6 +1,7 @@
 """The editor: a form and the JSON are two views of one job, and the API says what the schedule means."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,24 @@ def save(page: Page, name: str, button: str = "Save") -> None:
     """Save the job, and wait for its own screen."""
     page.get_by_role("button", name=button).click()
     expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+
+
+def test_the_editor_is_loaded_once_it_is_opened_and_again_after_a_failure(open_console: Open) -> None:
+    console = open_console()
+    loaded: list[str] = []
+    console.page.on("request", lambda request: loaded.append(request.url))
+    asset = re.compile(r"/console/editor\.[0-9a-f]+\.js$")
+    console.page.route(asset, lambda route: route.fulfill(status=404, json={}), times=1)
+    page = console.show("ns/jobs")
+    assert not [url for url in loaded if asset.search(url)]
+    page.get_by_role("link", name="New job").click()
+    expect(page.get_by_role("alert")).to_contain_text("The editor could not be loaded.")
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_label("Expression").fill("@every 3h")
+    page.get_by_role("link", name="Jobs", exact=True).first.click()
+    page.get_by_role("link", name="New job").click()
+    expect(page.get_by_text("This is what you wrote before.")).to_be_visible()
+    assert len([url for url in loaded if asset.search(url)]) == 2
 
 
 def test_a_new_job_is_written_by_the_form(open_console: Open, town: Town) -> None:

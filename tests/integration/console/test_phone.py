@@ -15,10 +15,8 @@ Open = Callable[..., Console]
 #: action counts if it can be scrolled to, and if nothing lies over it. A column counts if all its cells can
 #: be scrolled into the window by their whole width, unless they are empty.
 REACHED: Final = """() => {
-    const shows = (element) => {
-        const style = getComputedStyle(element);
-        return style.visibility === "visible" && element.getClientRects().length > 0;
-    };
+    const shows = (element) =>
+        element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
     const nameOf = (element) => (element.getAttribute("aria-label") || element.labels?.[0]?.textContent
         || element.textContent || element.title || "").replace(/\\s+/g, " ").trim();
     const actions = [];

@@ -1,6 +1,6 @@
 // Calls the API with the key of the tab, and turns every refusal into a Problem.
 
-import { readJson, writeJson } from "./exact.js";
+import { readJson, writeJson } from "./json.js";
 
 const STORED_KEY = "sweephand-key";
 

@@ -5,11 +5,11 @@ import { may } from "./access.js";
 import { get, loadedOnce, onRefusedKey, pathOf, Problem, storedKey } from "./api.js";
 import { Bar, FIRST_SCREEN, OFFERED } from "./bar.js";
 import { Calendar, CalendarEditor, Calendars } from "./calendars.js";
-import { Everywhere } from "./everywhere.js";
 import { Failures } from "./failures.js";
 import { Job } from "./job.js";
 import { Jobs } from "./jobs.js";
 import { Keys } from "./keys.js";
+import { Everywhere } from "./namespaces.js";
 import { Overview } from "./overview.js";
 import { Later, Loading } from "./parts.js";
 import { Policies } from "./policies.js";
@@ -20,7 +20,7 @@ import { Secrets } from "./secrets.js";
 import { Settings } from "./settings.js";
 import { SignIn } from "./signin.js";
 import { Why } from "./why.js";
-import { WindowEditor } from "./windowform.js";
+import { WindowEditor } from "./window_editor.js";
 import { Windows } from "./windows.js";
 
 function App() {

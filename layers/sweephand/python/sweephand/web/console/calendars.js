@@ -4,9 +4,9 @@ import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { call, get, getSome, inNamespace } from "./api.js";
 import { Remove } from "./ask.js";
-import { typedJson, writeJson } from "./exact.js";
 import { Field, SaveBar, savesByKey } from "./form.js";
-import { useDeed, useLive, useSettled, useStored } from "./live.js";
+import { typedJson, writeJson } from "./json.js";
+import { useAnswer, useDeed, useLive, useStored } from "./live.js";
 import { Empty, Facts, Head, Loaded, ProblemNote, Table, Trail, Verb, When } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
 import { counted, dateText, wallOf } from "./time.js";
@@ -129,9 +129,7 @@ function CalendarForm({ namespace, name, stored, etag }) {
 
 /** Days that would change, or the next ones of a new calendar. */
 function CalendarPreview({ namespace, name, text }) {
-  const settled = useSettled(text);
   // The name of a calendar that is not written yet changes nothing of its days.
-  const path = `${inNamespace(namespace, "calendars", name || "new")}/preview`;
-  const live = useLive(async () => (await call("POST", path, { text: settled })).value, settled, null);
+  const live = useAnswer(`${inNamespace(namespace, "calendars", name || "new")}/preview`, text);
   return html`<${Loaded} live=${live} what="the days" show=${(found) => html`<${NamedDays} days=${name ? found.changes : found.nextDays} />`} />`;
 }

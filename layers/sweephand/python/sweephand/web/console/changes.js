@@ -2,7 +2,7 @@
 
 import { html } from "./vendor/preact.js";
 import { differences } from "./diff.js";
-import { writeJson } from "./exact.js";
+import { writeJson } from "./json.js";
 import { Empty, When } from "./parts.js";
 
 /** Changes of a job, newest first. The fields of the newest one are shown at once. */

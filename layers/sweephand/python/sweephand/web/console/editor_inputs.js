@@ -6,8 +6,8 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/pre
 import { saidOf } from "./editor_fields.js";
 import { TargetInput } from "./editor_target.js";
 import { useDraft, valueAt } from "./editor_value.js";
-import { Exact, entriesOf, isObject, objectOf, readJson, typedJson, writeJson } from "./exact.js";
 import { Field } from "./form.js";
+import { Exact, entriesOf, isObject, objectOf, readJson, typedJson, writeJson } from "./json.js";
 import { instantOf, wallOf } from "./time.js";
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

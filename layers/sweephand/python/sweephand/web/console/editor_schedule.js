@@ -1,14 +1,14 @@
 // When a job fires, in the editor: the kinds of schedules, and what the one that is being written means.
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
-import { call, pathOf } from "./api.js";
+import { pathOf } from "./api.js";
+import { Fires } from "./due_times.js";
 import { CLOCK_PARTS, TIME_GROUPS, ZONE_FIELD } from "./editor_fields.js";
 import { FoldedGroup, FormField, InstantInput, InputRows } from "./editor_inputs.js";
 import { useDraft, withValue } from "./editor_value.js";
-import { isObject, writeJson } from "./exact.js";
-import { Fires } from "./fires.js";
 import { Field } from "./form.js";
-import { useLive, useSettled } from "./live.js";
+import { isObject, writeJson } from "./json.js";
+import { useAnswer } from "./live.js";
 import { Empty, Loading, ProblemNote, When } from "./parts.js";
 import { count } from "./time.js";
 
@@ -95,11 +95,10 @@ export function usePreview(definition, namespace) {
   const timing = Object.fromEntries(TIMING.filter((each) => definition[each] != null).map((each) => [each, definition[each]]));
   const text = "schedule" in timing || "dueTime" in timing
     ? writeJson({ ...timing, limit: PREVIEWED, namespace: timing.calendar ? namespace : undefined }) : "";
-  const settled = useSettled(text);
-  const { value, problem, reload } = useLive(async () => (settled ? (await call("POST", pathOf("occurrences"), { text: settled })).value : null), settled, null);
+  const { value, problem, isOld, reload } = useAnswer(pathOf("occurrences"), text);
   const last = useRef({ found: null, problem: null });
-  if (value || problem) last.current = { found: value ?? last.current.found, problem };
-  return text ? { ...last.current, isTimed: true, isOld: settled !== text || !(value || problem), reload } : { isTimed: false };
+  if (text && !isOld && (value || problem)) last.current = { found: value ?? last.current.found, problem };
+  return text ? { ...last.current, isTimed: true, isOld: isOld || !(value || problem), reload } : { isTimed: false };
 }
 
 /** The next due times, in words and as instants. `others` are the errors that stand at no field of the form. */

@@ -1,7 +1,7 @@
 // The definition that the editor's form and its JSON text show: its values by JSON pointers, and what is being typed.
 
 import { useState } from "./vendor/preact.js";
-import { isObject, writeJson } from "./exact.js";
+import { isObject, writeJson } from "./json.js";
 
 const namesIn = (pointer) => pointer.split("/").slice(1).map((each) => each.replace(/~1/g, "/").replace(/~0/g, "~"));
 

@@ -4,11 +4,11 @@
 import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { getSome, inNamespace } from "./api.js";
-import { AskRuns, CountSpan, VERB_OF_STATE } from "./askmany.js";
-import { changeEach, chosenWith, VERB_WORDS } from "./bulk.js";
-import { FailuresEverywhere } from "./failures_everywhere.js";
-import { choicesOf, SearchField, useFields, wordsIn } from "./form.js";
 import { useAsked } from "./ask.js";
+import { AskRuns, CountSpan, VERB_OF_STATE } from "./ask_many.js";
+import { changeEach, chosenWith, VERB_WORDS } from "./change_many.js";
+import { FailuresEverywhere } from "./failures_all.js";
+import { choicesOf, SearchField, useFields, wordsIn } from "./form.js";
 import { useLive } from "./live.js";
 import { Empty, Head, Loaded, Table, Verb, When, Whole } from "./parts.js";
 import { goTo, jobLink, linkTo, runLink } from "./route.js";

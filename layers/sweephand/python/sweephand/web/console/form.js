@@ -1,7 +1,7 @@
 // Forms whose fields stand beside what the API refuses of them.
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
-import { Exact } from "./exact.js";
+import { Exact } from "./json.js";
 
 /** What a person has typed into a form: its `given` values by name, and `set(name)`, which takes the event of an input. */
 export function useForm(begun) {

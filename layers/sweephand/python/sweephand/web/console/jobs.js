@@ -3,11 +3,11 @@
 import { html, useEffect, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { get, getSome, inNamespace, PAGE_MAX, Problem } from "./api.js";
-import { AskJobs, useCount } from "./askmany.js";
-import { countMatching, countRuns, VERB_WORDS } from "./bulk.js";
-import { FirstJob } from "./first.js";
-import { JobTable } from "./jobtable.js";
+import { AskJobs, useCount } from "./ask_many.js";
+import { countMatching, countRuns, VERB_WORDS } from "./change_many.js";
+import { FirstJob } from "./first_job.js";
 import { choicesOf, SearchField, useFields, wordsIn } from "./form.js";
+import { JobTable } from "./job_table.js";
 import { useLive } from "./live.js";
 import { Empty, Head, Loaded, ProblemNote, Verb } from "./parts.js";
 import { goTo, linkTo } from "./route.js";

@@ -128,6 +128,16 @@ export function useLive(load, key, refreshMs = REFRESH_MS) {
 }
 
 /**
+ * What the API answers to a body that somebody types. It is asked once the typing rests, and nothing is asked of an
+ * empty text. The answer `isOld` as long as it is of an earlier text.
+ */
+export function useAnswer(path, text) {
+  const settled = useSettled(text);
+  const live = useLive(async () => (settled ? (await call("POST", path, { text: settled })).value : {}), settled, null);
+  return { ...live, isOld: settled !== text };
+}
+
+/**
  * A list that grows by `step` at each `more`, kept fresh as a whole. `load` gets the number of items to show, and
  * returns them as `items`. While a longer list is being loaded, the shorter one stays and the list `isGrowing`.
  */

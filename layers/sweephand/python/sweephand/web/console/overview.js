@@ -4,7 +4,7 @@ import { html, useState } from "./vendor/preact.js";
 import { call, get, getSome, inNamespace, pathOf, throughPages } from "./api.js";
 import { Chart, Spark } from "./chart.js";
 import { groupsOf, runsOf } from "./failures.js";
-import { lastHour, lateOf, Lately } from "./lately.js";
+import { lastHour, lateOf, Lately } from "./last_hour.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, Table, When } from "./parts.js";
 import { POLICIES_SHOWN, Waiting, policyLimits, wholePolicies } from "./policies.js";

@@ -1,9 +1,9 @@
 // The pieces that several screens are made of.
 
 import { html, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
-import { count, fromDue, fromNow, inZone, viewerZone } from "./time.js";
 import { loadedAt, useLive, useTicking } from "./live.js";
 import { linkTo } from "./route.js";
+import { count, fromDue, fromNow, inZone, viewerZone } from "./time.js";
 
 /** The title of a screen. `verbs` is what can be done on it, if the key may. */
 export function Head({ title, className, verbs, children }) {

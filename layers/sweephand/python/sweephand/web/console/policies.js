@@ -6,7 +6,7 @@ import { forEachOf, get, getSome, inNamespace } from "./api.js";
 import { useAsked } from "./ask.js";
 import { useGrowing } from "./live.js";
 import { Empty, Head, Loaded, More, Share, StateMark, Table, Verb, When } from "./parts.js";
-import { PolicyDeed, PolicyVerbs } from "./policyforms.js";
+import { PolicyDeed, PolicyVerbs } from "./policy_deeds.js";
 import { linkTo } from "./route.js";
 import { atLeast, count } from "./time.js";
 

@@ -7,7 +7,7 @@ import { useAsked } from "./ask.js";
 import { useGrowing, useLive } from "./live.js";
 import { Empty, Facts, Loaded, More, StateMark, Table, Trail, When } from "./parts.js";
 import { PolicyBlocks, PolicyLimits, Use, Waiting } from "./policies.js";
-import { PolicyDeed, PolicyVerbs } from "./policyforms.js";
+import { PolicyDeed, PolicyVerbs } from "./policy_deeds.js";
 import { goTo, jobLink, linkTo } from "./route.js";
 
 const KEYS_SHOWN = 50;

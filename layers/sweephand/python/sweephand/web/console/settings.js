@@ -2,8 +2,8 @@
 
 import { html } from "./vendor/preact.js";
 import { call, inNamespace } from "./api.js";
-import { Exact, isObject, typedJson, writeJson } from "./exact.js";
 import { choicesOf, InputField, numberOf, SaveBar, savesByKey, textOf, typedEntries, unplaced, useForm, useRefusalFocus } from "./form.js";
+import { Exact, isObject, typedJson, writeJson } from "./json.js";
 import { useDeed, useStored } from "./live.js";
 import { Facts, Head, Loaded, ProblemNote, When } from "./parts.js";
 import { count } from "./time.js";

@@ -3,7 +3,7 @@
 import { html, useState } from "./vendor/preact.js";
 import { Problem } from "./api.js";
 import { Ask } from "./ask.js";
-import { changeAll, changeMatching, changeNamed, countRuns, doneText, VERB_WORDS } from "./bulk.js";
+import { changeAll, changeMatching, changeNamed, countRuns, doneText, VERB_WORDS } from "./change_many.js";
 import { InputField, textOf, useForm } from "./form.js";
 import { useDeed } from "./live.js";
 import { ProblemNote, Verb } from "./parts.js";

@@ -3,7 +3,7 @@
 import { html } from "./vendor/preact.js";
 import { get, pathOf, throughPages } from "./api.js";
 import { useAsked } from "./ask.js";
-import { AskRuns, CountSpan } from "./askmany.js";
+import { AskRuns, CountSpan } from "./ask_many.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, Table, When } from "./parts.js";
 import { atLeast, count, counted } from "./time.js";

@@ -1,8 +1,8 @@
 // The rows of jobs: what each does next, where it delivers, and what came of its newest runs.
 
 import { html } from "./vendor/preact.js";
-import { chosenWith } from "./bulk.js";
-import { writeJson } from "./exact.js";
+import { chosenWith } from "./change_many.js";
+import { writeJson } from "./json.js";
 import { StateMark, Table, When } from "./parts.js";
 import { jobLink, linkTo, runLink } from "./route.js";
 import { count, counted, inZone, viewerZone } from "./time.js";

@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { get, pathOf, throughPages } from "./api.js";
 import { Spark } from "./chart.js";
-import { FirstJob } from "./first.js";
+import { FirstJob } from "./first_job.js";
 import { useLive } from "./live.js";
 import { Beat, heartbeat, StackTrouble, Tile } from "./overview.js";
 import { Loaded, Table, When } from "./parts.js";

@@ -1,6 +1,6 @@
 // The request of a run, as it is sent, and as a command that repeats it by hand.
 
-import { writeJson } from "./exact.js";
+import { writeJson } from "./json.js";
 
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 

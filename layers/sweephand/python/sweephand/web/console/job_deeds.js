@@ -3,9 +3,9 @@
 import { html, useRef } from "./vendor/preact.js";
 import { call, get, inNamespace, Problem } from "./api.js";
 import { Ask, Remove } from "./ask.js";
-import { pauseOf, PauseFields } from "./askmany.js";
-import { typedJson } from "./exact.js";
+import { pauseOf, PauseFields } from "./ask_many.js";
 import { choicesOf, InputField, useForm } from "./form.js";
+import { typedJson } from "./json.js";
 import { Verb } from "./parts.js";
 import { goTo, linkTo, runLink } from "./route.js";
 import { counted, instantIn } from "./time.js";

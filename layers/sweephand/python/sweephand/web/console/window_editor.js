@@ -3,7 +3,8 @@
 import { html } from "./vendor/preact.js";
 import { call, inNamespace, pathOf } from "./api.js";
 import { choicesOf, InputField, labelsOf, labelsText, SaveBar, savesByKey, textOf, unplaced, useForm, useRefusalFocus, wordsIn } from "./form.js";
-import { useDeed, useLive, useSettled, useStored } from "./live.js";
+import { writeJson } from "./json.js";
+import { useAnswer, useDeed, useStored } from "./live.js";
 import { Empty, Head, Loaded, ProblemNote, Trail } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
 import { instantIn, inZone, viewerZone, wallOf } from "./time.js";
@@ -65,8 +66,7 @@ function WindowForm({ namespace, name, stored, etag }) {
 
 /** When a schedule opens a window next. */
 function NextOpenings({ schedule, timezone }) {
-  const settled = useSettled(JSON.stringify({ schedule, timezone: timezone || undefined, limit: NEXT_SHOWN }));
-  const live = useLive(async () => (JSON.parse(settled).schedule ? (await call("POST", pathOf("occurrences"), { text: settled })).value : {}), settled, null);
+  const live = useAnswer(pathOf("occurrences"), schedule && writeJson({ schedule, timezone: timezone || undefined, limit: NEXT_SHOWN }));
   return html`<${Loaded} live=${live} what="the openings" show=${(found) => (found.occurrences?.length ? html`<p><strong>${found.description}</strong></p>
     <ol class="plainlist">${found.occurrences.map(({ utc }) => html`<li key=${utc}>${inZone(utc, timezone || "UTC")}</li>`)}</ol>` : html`<${Empty} title="It does not open." />`)} />`;
 }
