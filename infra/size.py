@@ -68,9 +68,9 @@ CEILINGS: Final = {
     # One thread waits for the triggers of a call, and asks for others only as they are needed: 12.
     # The headers of answers are read here, and counts are added without pynamodb, for a tenth of a delivery's
     # CPU time: 44. Models of requests are built when they are used: 14.
-    # CPU time: 44. The console is sent without its comments: 1.
+    # CPU time: 44. The console is sent without its comments: 1. Its editor is joined apart: 29.
     # CPU time: 44.
-    "package": Size(lines=36_685, modules=343, inner_imports=34),
+    "package": Size(lines=36_714, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -95,7 +95,7 @@ CEILINGS: Final = {
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 34.
     # An example of each command takes 85, and local stacks on other ports 80. The attempts of a run take 60,
     # tables that fit 50, patches of many jobs 70, and what an overview may count 35.
-    "client": Size(lines=7_468, modules=75, inner_imports=0),
+    "client": Size(lines=7_467, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -200,7 +200,7 @@ CEILINGS: Final = {
     # Attempts, patches, examples and local stacks of the command line, and the counts of tasks: 465.
     # Jobs and failures in the console: 477, in two modules more.
     # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
-    "tests": Size(lines=103_722, modules=895, inner_imports=1),
+    "tests": Size(lines=103_748, modules=895, inner_imports=1),
 }
 
 

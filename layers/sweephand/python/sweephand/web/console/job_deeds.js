@@ -10,12 +10,13 @@ import { Verb } from "./parts.js";
 import { goTo, linkTo, runLink } from "./route.js";
 import { counted, instantIn } from "./time.js";
 
-/** What came of a deed that makes triggers. */
+/** What came of a deed that makes triggers or attempts. */
 export function Told({ namespace, name, answer }) {
   const run = (id) => html`<a href=${runLink(namespace, name, id)}>${id}</a>`;
-  if (answer.triggerId) return html`<p class="told" role="status">The run ${run(answer.id)} is on its way.</p>`;
-  if (answer.firstId) return html`<p class="told" role="status">${counted(answer.count, "run")} on the way, the first is ${run(answer.firstId)}.</p>`;
-  return answer.count === 0 ? html`<p class="told" role="status">Nothing fell due in that range.</p>` : null;
+  const text = answer.triggerId ? html`The run ${run(answer.id)} is on its way.`
+    : answer.firstId ? html`${counted(answer.count, "run")} on the way, the first is ${run(answer.firstId)}.`
+      : answer.attempt ? `Attempt ${answer.attempt} is on its way.` : answer.count === 0 ? "Nothing fell due in that range." : null;
+  return text && html`<p class="told" role="status">${text}</p>`;
 }
 
 /** What can be done with a job. */

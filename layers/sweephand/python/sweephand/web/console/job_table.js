@@ -56,7 +56,7 @@ function JobRow({ namespace, job, box }) {
     <td class="newest"><${OutcomeMarks} namespace=${namespace} job=${job} /></td>
     <td class="when"><code>${job.dueTime && !job.schedule ? "once" : scheduleText(job)}</code>
       ${job.timezone ? html`<span class="under">${job.timezone}</span>` : null}${job.dueTime && !job.nextRun ? html`<span class="under">${job.dueTime}</span>` : null}</td>
-    <td class="next">${job.state === "paused" ? html`<span class="soft">${paused}</span>` : html`<${When} at=${job.nextRun} zone=${job.timezone} />`}</td>
+    <td>${job.state === "paused" ? html`<span class="soft">${paused}</span>` : html`<${When} at=${job.nextRun} zone=${job.timezone} />`}</td>
     <td class="target" title=${wholeTarget(job)}>${targetText(job)}</td>
     <td class="owner soft">${job.owner}</td>
     <td class="labels">${Object.entries(job.labels || {}).map(([name, value]) => html`<a class="label" key=${name}

@@ -41,7 +41,7 @@ export function Why({ me, namespace, name, query }) {
   };
   return html`<${Trail} namespace=${namespace} screen="jobs" title="Jobs" name=${name}>${live.value ? choice : null}<//><${Head} title="Why?" />
     <div><${Loaded} live=${live} what="the reason" show=${({ found, job }) => html`
-      ${told?.attempt ? html`<p class="told" role="status">Attempt ${told.attempt} is on its way.</p>` : told ? html`<${Told} namespace=${namespace} name=${name} answer=${told} />` : null}
+      ${told ? html`<${Told} namespace=${namespace} name=${name} answer=${told} />` : null}
       <${Verdict} found=${found} zone=${zone}>
         <${Actions} me=${me} namespace=${namespace} name=${name} found=${found} job=${job} onAsk=${setAsked} /><//>
       <${Proof} namespace=${namespace} name=${name} found=${found} zone=${zone} onLook=${look} />
