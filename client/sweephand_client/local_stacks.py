@@ -17,6 +17,9 @@ _FOLDER: Final = ".local"
 _USUAL: Final = "stack.json"
 _ALL: Final = "stack*.json"
 
+#: No system has a process with a larger number.
+_PID_MAX: Final = 2**31 - 1
+
 #: How long a port of this machine may take to answer.
 _CONNECT_S: Final = 0.3
 
@@ -86,12 +89,17 @@ def _described(path: Path, source: str) -> LocalStack:
 
     A file of somebody else must not lead secrets to another machine, or to a program of another user.
     """
+    if not path.is_file():
+        raise InputError(f"{path} is no file.")  # to open a pipe would wait for whoever writes into it
     try:
         described = exact_json.read(private_text(path))
         url, key, pid = described["apiUrl"], described["apiKey"], described.get("pid")
+        host = urlsplit(url).hostname if isinstance(url, str) and urlsplit(url).port != 0 else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(f"{path} does not describe a local stack. Run make up again.") from None
-    if not is_loopback(urlsplit(url).hostname or ""):
+        host = None
+    if host is None or not isinstance(key, str) or not (pid is None or _is_pid(pid)):
+        raise InputError(f"{path} does not describe a local stack. Run make up again.")
+    if not is_loopback(host):
         raise InputError(f"{path} names {url}, which is not on this machine. Use a profile for it.")
     if pid is not None and not _runs(pid):
         # Another program may listen on its port by now. It must not get the key.
@@ -106,6 +114,11 @@ def _forget_ended(devs: Path) -> None:
             _described(path, "")
         except InputError:
             path.unlink(missing_ok=True)
+
+
+def _is_pid(value: object) -> bool:
+    """Whether a value can be the number of one process. 0 and negative numbers stand for groups."""
+    return type(value) is int and 0 < value <= _PID_MAX
 
 
 def _runs(pid: int) -> bool:

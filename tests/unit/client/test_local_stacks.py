@@ -145,3 +145,39 @@ def test_a_stack_that_does_not_answer_leads_to_one_that_does(
         # A stack elsewhere is another one. Its callers want no local one.
         elsewhere = sweephand.run("status", SWEEPHAND_URL="https://127.0.0.1.invalid")
         assert (elsewhere.code, "sweephand dev" in elsewhere.err) == (3, False)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("pid", "x"),
+        ("pid", []),
+        ("pid", True),
+        ("pid", 0),
+        ("pid", -1),
+        ("pid", 10**20),
+        ("apiUrl", 5),
+        ("apiUrl", None),
+        ("apiUrl", "http://[::1"),
+        ("apiUrl", "http://127.0.0.1:99999"),
+        ("apiUrl", "http://localhost:x"),
+        ("apiKey", 5),
+    ],
+)
+def test_a_file_that_describes_no_stack_is_left_out_and_named_if_it_is_the_usual_one(
+    tmp_path: Path, environment: dict[str, str], listening: list[str], field: str, value: object
+) -> None:
+    path = described(tmp_path, listening[0])
+    path.write_text(json.dumps({"apiUrl": listening[0], "apiKey": "sh_up", field: value}), encoding="utf-8")
+    with pytest.raises(InputError, match="No stack is known"):
+        find_stack(environment=environment, directory=tmp_path)
+    path.rename(path.with_name("stack.json"))
+    with pytest.raises(InputError, match="does not describe a local stack"):
+        find_stack(environment=environment, directory=tmp_path)
+
+
+def test_a_pipe_in_place_of_a_file_is_left_out_and_nothing_waits_for_it(
+    tmp_path: Path, environment: dict[str, str], listening: list[str]
+) -> None:
+    os.mkfifo(described(tmp_path, listening[0]).with_name("stack-1.json"), 0o600)
+    assert find_stack(environment=environment, directory=tmp_path).url == listening[0]
