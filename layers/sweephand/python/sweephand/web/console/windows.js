@@ -13,12 +13,14 @@ import { inZone, viewerZone } from "./time.js";
 /** How many days the time line can show: the words, and how many days are between two marks. */
 const RANGES = { 1: ["a day", 1 / 8], 14: ["14 days", 1], 91: ["13 weeks", 7] };
 const RANGE_DEFAULT = 14;
+const DAY_HOURS = 24;
+const HOUR_OF_LINE_MS = 3_600_000;
 
 /** The most openings that the API shows in a call. */
 const OPENINGS_MAX = 200;
 
 export function Windows({ me, namespace, query }) {
-  const days = RANGES[query.get("days")] ? Number(query.get("days")) : RANGE_DEFAULT;
+  const days = Object.hasOwn(RANGES, query.get("days")) ? Number(query.get("days")) : RANGE_DEFAULT;
   const known = useRef(new Map());
   const live = useLive(async () => {
     const range = rangeOf(days);
@@ -65,7 +67,7 @@ const fateText = (window) => (window.then === "skip" ? "is skipped" : `waits, an
 function rangeOf(days) {
   const begin = new Date();
   begin.setHours(0, 0, 0, 0);
-  const dayAt = (day) => new Date(begin.getFullYear(), begin.getMonth(), begin.getDate() + day).getTime();
+  const dayAt = (day) => new Date(begin.getFullYear(), begin.getMonth(), begin.getDate(), day * DAY_HOURS).getTime(); // also of a part of a day, by the clock
   return { days, begin: dayAt(0), end: dayAt(days), dayAt };
 }
 
@@ -96,12 +98,13 @@ function TimeLine({ range, windows }) {
   const now = place(Date.now());
   const step = RANGES[range.days][1];
   const marks = Array.from({ length: range.days / step }, (_, at) => at * step);
-  const title = (mark) => (step < 1 ? `${String(mark * 24).padStart(2, "0")}:00` : dayTitle(range.dayAt(mark)));
+  const columns = marks.map((mark) => `minmax(0, ${(range.dayAt(mark + step) - range.dayAt(mark)) / HOUR_OF_LINE_MS}fr)`).join(" "); // a day of a clock change is shorter or longer
+  const title = (mark) => (step < 1 ? `${String(mark * DAY_HOURS).padStart(2, "0")}:00` : dayTitle(range.dayAt(mark)));
   const line = (x, kind) => html`<line class=${kind} x1=${x} x2=${x} y1="0" y2=${LINE_HEIGHT} />`;
-  return html`<div class="timeline"><ol class="axis" aria-hidden="true">${marks.map((mark) => html`<li key=${mark}>${title(mark)}</li>`)}</ol>
+  return html`<div class="timeline"><ol class="axis" style=${{ gridTemplateColumns: columns }} aria-hidden="true">${marks.map((mark) => html`<li key=${mark}>${title(mark)}</li>`)}</ol>
     ${windows.map((each) => html`<div class="lane" key=${each.name}><span class="cut">${each.name}</span>
       <svg viewBox=${`0 0 ${LINE_WIDTH} ${LINE_HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`${each.name}: ${openingsText(each.openings)}`}>
-        ${marks.map((mark) => line((LINE_WIDTH * mark) / range.days, "mark"))}
+        ${marks.map((mark) => line(place(range.dayAt(mark)), "mark"))}
         ${each.openings.items.map(({ opens, closes }) => html`<rect class=${each.then} x=${place(opens)} width=${Math.max(2, place(closes) - place(opens))} y="3" height=${LINE_HEIGHT - 6} rx="1.5">
           <title>${spanText(opens, closes)}</title></rect>`)}
         ${line(now, "now")}</svg></div>`)}
