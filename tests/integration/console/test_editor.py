@@ -308,5 +308,5 @@ def test_what_was_not_saved_is_found_again_until_it_is_cancelled(open_console: O
 
 def test_a_reader_gets_no_editor(open_console: Open) -> None:
     console = open_console(key="sh_reader")
-    expect(console.show("ns/new").get_by_role("heading", name="No such screen")).to_be_visible()
+    expect(console.show("ns/new").get_by_text("This screen needs a key with the role write.")).to_be_visible()
     assert console.show("ns/jobs/nightly-backup/edit").get_by_role("button", name="Save").count() == 0

@@ -50,7 +50,7 @@ def test_a_key_is_rotated_and_revoked(open_console: Open, town: Town) -> None:
 
 def test_only_an_admin_is_offered_the_keys(open_console: Open) -> None:
     page = open_console(key="sh_writer").show("ns/keys")
-    expect(page.get_by_role("heading", name="No such screen")).to_be_visible()
+    expect(page.get_by_text("This screen needs a key with the role admin.")).to_be_visible()
     assert page.get_by_role("link", name="Keys").count() == 0
 
 

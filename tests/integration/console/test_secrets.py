@@ -102,5 +102,5 @@ def test_an_ed25519_key_is_made_rotated_and_ended(open_console: Open, town: Town
 
 def test_only_an_admin_is_offered_the_secrets(open_console: Open) -> None:
     page = open_console(key="sh_writer").show("ns/secrets")
-    expect(page.get_by_role("heading", name="No such screen")).to_be_visible()
+    expect(page.get_by_text("This screen needs a key with the role admin.")).to_be_visible()
     assert page.get_by_role("link", name="Secrets").count() == 0

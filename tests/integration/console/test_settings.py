@@ -104,7 +104,7 @@ def test_a_target_that_is_no_json_cannot_be_saved(open_console: Open) -> None:
 
 def test_only_an_admin_is_offered_the_settings(open_console: Open) -> None:
     page = open_console(key="sh_writer").show("ns/settings")
-    expect(page.get_by_role("heading", name="No such screen")).to_be_visible()
+    expect(page.get_by_text("This screen needs a key with the role admin.")).to_be_visible()
 
 
 def test_a_key_opens_the_jobs_and_is_in_no_address(open_console: Open, town: Town) -> None:

@@ -1,8 +1,14 @@
 // Calls the API with the key of the tab, and turns every refusal into a Problem.
 
-import { readJson, writeJson } from "./json.js";
+import { isObject, readJson, writeJson } from "./json.js";
 
 const STORED_KEY = "sweephand-key";
+
+/** No call of the API takes so long: the gateway ends each after half of that. */
+const CALL_MAX_MS = 60_000;
+
+/** What is said of an answer that the API never gives. */
+export const UNKNOWN_ANSWER = "The stack answered something that the console does not understand. A proxy may stand between, or the stack may be of another version.";
 
 /** The most items that the API shows on a page. A call that filters looks at so many. */
 export const PAGE_MAX = 200;
@@ -44,6 +50,9 @@ export function inNamespace(namespace, ...parts) {
 export async function call(method, path, { query, body, over, text } = {}) {
   const isRead = method === "GET";
   const sent = text ?? (body === undefined ? undefined : writeJson(body));
+  const key = storedKey.read();
+  const ending = new AbortController();
+  const timer = setTimeout(() => ending.abort(), CALL_MAX_MS);
   const typed = sent === undefined ? {} : { "content-type": "application/json" };
   const headers = over === undefined ? {} : over ? { "if-match": over } : { "if-none-match": "*" };
   let response;
@@ -52,22 +61,24 @@ export async function call(method, path, { query, body, over, text } = {}) {
     response = await fetch(path + queryText(query), {
       method,
       body: sent,
-      headers: { authorization: `Bearer ${storedKey.read()}`, ...typed, ...headers },
+      headers: { authorization: `Bearer ${key}`, ...typed, ...headers },
       credentials: "omit",
       cache: "no-store",
+      signal: ending.signal,
     });
     received = await response.text();
   } catch {
-    if (!isRead) asking.clear();
-    throw new Problem(0, "The stack did not answer. Check the network. The console tries again by itself.");
+    throw new Problem(0, isRead ? "The stack did not answer. Check the network. The console tries again by itself."
+      : "The stack did not answer. It may have done this nevertheless, so look before you try again.");
+  } finally {
+    clearTimeout(timer);
+    if (!isRead) asking.clear(); // whoever asks from now on is told what this call has done
   }
-  // whoever asks from now on is told what this call has done
-  if (!isRead) asking.clear();
   if (response.ok) {
-    return { status: response.status, value: received ? readJson(received) : null, etag: response.headers.get("etag") };
+    return { status: response.status, value: objectIn(received, isRead), etag: response.headers.get("etag") };
   }
-  const problem = problemOf(response.status, received);
-  if (response.status === 401) onRefusedKey.run(problem.message);
+  const problem = problemOf(response.status, received, isRead);
+  if (response.status === 401 && key === storedKey.read()) onRefusedKey.run(problem.message); // somebody may have signed in by another key
   throw problem;
 }
 
@@ -159,20 +170,32 @@ function queryText(query) {
   return text && `?${text}`;
 }
 
+/** The object of an answer, or null for an empty one to a change. Throws Problem if something else than the stack has answered. */
+function objectIn(received, isRead) {
+  try {
+    const found = received ? readJson(received) : null;
+    if (isObject(found) || !(received || isRead)) return found;
+  } catch {
+    // It is said below.
+  }
+  throw new Problem(0, UNKNOWN_ANSWER);
+}
+
 /** A problem document in words. API Gateway itself refuses some requests, in a form of its own. */
-function problemOf(status, received) {
-  let document = {};
+function problemOf(status, received, isRead) {
+  let document = null;
   try {
     document = JSON.parse(received);
   } catch {
     // Not every answer is JSON: a proxy may have sent it.
   }
-  if (document.detail) return new Problem(status, document.detail, document.errors);
+  if (typeof document?.detail === "string") return new Problem(status, document.detail, Array.isArray(document.errors) ? document.errors : []);
+  const again = isRead ? "The console tries again by itself." : "Try again.";
   const words = {
     401: "The stack does not know this key. It may be mistyped, expired or revoked.",
     403: "The stack refused this key. It may be mistyped, expired or revoked, or it may not make this call.",
-    429: "The stack gets too many requests at the moment. The console tries again by itself.",
-    503: "The stack is busy or just being updated. The console tries again by itself.",
+    429: `The stack gets too many requests at the moment. ${again}`,
+    503: `The stack is busy or just being updated. ${again}`,
   };
   return new Problem(status, words[status] || `The stack answered ${status}. Try again.`);
 }

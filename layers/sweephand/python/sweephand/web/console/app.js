@@ -1,9 +1,9 @@
 // The console: who is signed in, and which screen is shown.
 
-import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
+import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
-import { get, loadedOnce, onRefusedKey, pathOf, Problem, storedKey } from "./api.js";
-import { Bar, FIRST_SCREEN, OFFERED } from "./bar.js";
+import { get, loadedOnce, onRefusedKey, pathOf, Problem, storedKey, UNKNOWN_ANSWER } from "./api.js";
+import { Bar, FIRST_SCREEN, NEW_SCREENS, OFFERED } from "./bar.js";
 import { Calendar, CalendarEditor, Calendars } from "./calendars.js";
 import { Failures } from "./failures.js";
 import { Job } from "./job.js";
@@ -11,7 +11,7 @@ import { Jobs } from "./jobs.js";
 import { Keys } from "./keys.js";
 import { Everywhere } from "./namespaces.js";
 import { Overview } from "./overview.js";
-import { Later, Loading } from "./parts.js";
+import { Later, Loading, ProblemNote } from "./parts.js";
 import { Policies } from "./policies.js";
 import { Policy } from "./policy.js";
 import { goTo, linkTo, useRoute } from "./route.js";
@@ -55,7 +55,7 @@ function Signed({ me, onSignOut }) {
   const own = me.namespace === "*" ? undefined : me.namespace;
   const namespace = parts[0] || own;
   const [screen = FIRST_SCREEN, name] = parts.slice(1);
-  const place = parts.slice(1).join("/");
+  const place = parts.slice(1).join("/") || FIRST_SCREEN;
   useEffect(() => {
     if (!parts.length && own) goTo(linkTo([own, FIRST_SCREEN]), true);
     document.title = [name, namespace, "Sweephand"].filter(Boolean).join(" · ");
@@ -69,9 +69,15 @@ function Signed({ me, onSignOut }) {
   }, [namespace, place]);
   return html`<a class="skip" href=${location.hash || "#"} onClick=${(event) => { event.preventDefault(); main.current.focus(); }}>Skip to the screen</a>
     <${Bar} me=${me} namespace=${namespace} screen=${screen} onSignOut=${onSignOut} />
-    <main ref=${main} tabindex="-1">${namespace ? html`<${Screen} key=${`${namespace}/${place}`} me=${me} namespace=${namespace} screen=${screen}
-      rest=${parts.slice(2)} query=${query} />` : html`<${Everywhere} me=${me} />`}</main>
+    <main ref=${main} tabindex="-1"><${Guarded} key=${`${namespace}/${place}`}>${namespace ? html`<${Screen} me=${me} namespace=${namespace} screen=${screen}
+      rest=${parts.slice(2)} query=${query} />` : html`<${Everywhere} me=${me} />`}<//></main>
     <footer class="soft">Sweephand ${me.version}</footer>`;
+}
+
+/** What it shows, or that this could not be shown: the bar stays, and leads elsewhere. */
+function Guarded({ children }) {
+  const [error, tryAgain] = useErrorBoundary();
+  return error ? html`<${ProblemNote} problem=${{ message: UNKNOWN_ANSWER }} onRetry=${tryAgain} />` : children;
 }
 
 /** Few of those who look at jobs write one. So the editor, a sixth of the console, is loaded when it is first opened. */
@@ -103,6 +109,8 @@ function Screen({ me, namespace, screen, rest, query }) {
   if (screen === "jobs" && part === "edit" && may(me, "write")) return html`<${Later} load=${loadEditor} part="Editor" me=${me} namespace=${namespace} name=${name} />`;
   if (screen === "jobs" && name) return html`<${Job} me=${me} namespace=${namespace} name=${name} query=${query} />`;
   if (screen === "jobs") return html`<${Jobs} me=${me} namespace=${namespace} query=${query} />`;
+  const [, title, role] = [...OFFERED, ...NEW_SCREENS].find(([each]) => each === screen) || [];
+  if (title && !may(me, role)) return html`<h1>${title}</h1><p>This screen needs a key with the role <code>${role}</code>. Yours has the role <code>${me.role}</code>.</p>`;
   return html`<h1>No such screen</h1><p><a href=${linkTo([namespace, "jobs"])}>Show the jobs</a></p>`;
 }
 

@@ -72,7 +72,7 @@ export function PauseFields({ form, problem }) {
 }
 
 /** What these fields say, as a request. */
-export const pauseOf = ({ reason, until }) => ({ reason: textOf(reason), until: instantIn(until) });
+export const pauseOf = ({ reason, until }) => ({ reason: textOf(reason), until: instantIn(until) ?? textOf(until) });
 
 /** What becomes of runs. */
 const ABOUT_RUNS = { redrive: "Sweephand tries each of them again at once, under the same trigger id.", cancel: "No further attempt of them begins." };

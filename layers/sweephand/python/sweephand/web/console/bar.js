@@ -20,6 +20,9 @@ export const OFFERED = [
   ["settings", "Settings", "admin"],
 ];
 
+/** The screens that make something, in the same way. The jump leads to them. */
+export const NEW_SCREENS = [["new", "New job", "write"], ["new-calendar", "New calendar", "write"], ["new-window", "New window", "write"]];
+
 /** The first screen of a namespace. */
 export const FIRST_SCREEN = OFFERED[0][0];
 
@@ -29,7 +32,8 @@ export function Bar({ me, namespace, screen, onSignOut }) {
   const close = () => setOpen(null);
   const nav = useRef();
   const seesAll = me?.namespace === "*";
-  const offered = namespace ? OFFERED.filter(([, , role]) => may(me || { role: "read" }, role)) : [];
+  const offeredOf = (screens) => (namespace ? screens.filter(([, , role]) => may(me || { role: "read" }, role)) : []);
+  const offered = offeredOf(OFFERED);
   useEffect(() => {
     const pressed = (event) => {
       if (!me || document.querySelector("dialog[open]") || !opensJump(event)) return;
@@ -54,7 +58,7 @@ export function Bar({ me, namespace, screen, onSignOut }) {
     <button type="button" class="plain" onClick=${onSignOut}>Sign out</button>
     <nav ref=${nav} aria-label="Screens">${offered.map(([each, title]) => html`
       <a href=${linkTo([namespace, each])} aria-current=${each === screen ? "page" : null}>${title}</a>`)}</nav>
-    ${open === "jump" ? html`<${Jump} me=${me} namespace=${namespace} offered=${offered} onClose=${close} />` : null}
+    ${open === "jump" ? html`<${Jump} me=${me} namespace=${namespace} offered=${[...offered, ...offeredOf(NEW_SCREENS)]} onClose=${close} />` : null}
     ${open === "namespace" ? html`<${NamespacePicker} screen=${offered.some(([each]) => each === screen) ? screen : FIRST_SCREEN} onClose=${close} />` : null}
   </header>`;
 }

@@ -85,7 +85,7 @@ export async function changeNamed(namespace, verb, names, pause, onDone) {
 
 /** Redrive every failed run of one job. Returns how many. */
 async function redriveFailed(namespace, name) {
-  const runs = await getAll(inNamespace(namespace, "jobs", name, "runs"), { state: "failed" });
+  const runs = await getAll(inNamespace(namespace, "jobs", name, "runs"), { state: "failed" }, Infinity);
   return changeEach(namespace, "redrive", runs.map((run) => ({ ...run, job: name })));
 }
 

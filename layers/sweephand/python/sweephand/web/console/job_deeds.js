@@ -50,7 +50,7 @@ export function Deed({ verb, job, namespace, onClose }) {
     trigger: [`Run ${job.name} now?`, "Run now", () => (given.data.trim() ? { data: jsonOf(given.data) } : {}), (problem) => html`
       <p>Sweephand delivers one trigger at once${job.batch ? ", with all of its batch" : ""}.</p>
       ${input(problem, "data", "Data (optional)", { kind: "textarea", rows: 5, hint: "JSON that the consumer gets in place of the job's own data." })}`],
-    backfill: [`Backfill ${job.name}`, "Backfill", () => ({ from: instantIn(given.from), to: instantIn(given.to) }), (problem) => html`
+    backfill: [`Backfill ${job.name}`, "Backfill", () => ({ from: instantIn(given.from) ?? given.from, to: instantIn(given.to) ?? given.to }), (problem) => html`
       <p>Each due time of the range fires again, as a run of its own. The times are those of your zone.</p>
       ${["from", "to"].map((each) => input(problem, each, each === "from" ? "From" : "To, not included", { kind: "datetime-local", step: 1, required: true }))}`],
   }[verb];

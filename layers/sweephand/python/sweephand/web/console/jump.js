@@ -1,7 +1,6 @@
 // The jump: leads to a screen, a job, a run or a namespace by a few letters. The choice of the namespace is part of it.
 
 import { html, useRef } from "./vendor/preact.js";
-import { may } from "./access.js";
 import { get, getAll, inNamespace, loadedOnce, pathOf } from "./api.js";
 import { Picker } from "./picker.js";
 import { jobLink, linkTo, runLink } from "./route.js";
@@ -20,8 +19,6 @@ export function Jump({ me, namespace, offered, onClose }) {
   const namespaces = useNamespaces(me.namespace === "*");
   const screens = [
     ...offered.map(([each, title]) => ({ group: "Screens", title, link: linkTo([namespace, each]) })),
-    ...(namespace && may(me, "write") ? [["new", "New job"], ["new-calendar", "New calendar"], ["new-window", "New window"]] : [])
-      .map(([each, title]) => ({ group: "Screens", title, link: linkTo([namespace, each]) })),
     ...(me.namespace === "*" ? [{ group: "Screens", title: "All namespaces", link: linkTo([]) }] : []),
   ];
   // a word begins so

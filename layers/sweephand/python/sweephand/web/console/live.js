@@ -1,7 +1,7 @@
 // What a screen shows of the API, kept fresh.
 
 import { useCallback, useEffect, useRef, useState } from "./vendor/preact.js";
-import { call } from "./api.js";
+import { call, Problem, UNKNOWN_ANSWER } from "./api.js";
 
 const REFRESH_MS = 15_000;
 
@@ -83,7 +83,7 @@ export function useLive(load, key, refreshMs = REFRESH_MS) {
     try {
       found = { key, value: await latest.current(), problem: null };
     } catch (problem) {
-      found = { key, problem };
+      found = { key, problem: problem instanceof Problem ? problem : new Problem(0, UNKNOWN_ANSWER) };
     }
     if (mine === underWay.current) underWay.current = 0;
     if (mine === turn.current) {

@@ -22,7 +22,9 @@ export const RUNS_TITLE = "runs-title";
 /** The newest runs of a job in a state, which is in the address. `version` changes when something was done that makes new ones. */
 export function Runs({ me, namespace, job, zone, state, version }) {
   const { name } = job;
-  const [cursors, setCursors] = useState([""]);
+  const [page, setPage] = useState({ cursors: [""] });
+  const cursors = page.state === state ? page.cursors : [""]; // another state begins at its newest runs
+  const setCursors = (next) => setPage({ state, cursors: next });
   const [asked, setAsked] = useState(null);
   const [told, setTold] = useState("");
   const cursor = cursors[cursors.length - 1];
@@ -31,7 +33,6 @@ export function Runs({ me, namespace, job, zone, state, version }) {
   useEffect(() => {
     if (version) live.reload();
   }, [version]);
-  useEffect(() => setCursors([""]), [state]);
   const choose = (event) => goTo(jobLink(namespace, name, { state: event.target.value }));
   const close = (attempt) => {
     if (attempt) setTold(`Attempt ${attempt} of the run is on its way.`);

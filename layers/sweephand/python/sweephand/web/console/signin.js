@@ -2,7 +2,7 @@
 
 import { html, useState } from "./vendor/preact.js";
 import { authMode } from "./access.js";
-import { get, pathOf, storedKey } from "./api.js";
+import { get, pathOf, Problem, storedKey } from "./api.js";
 import { Field } from "./form.js";
 import { useDeed } from "./live.js";
 import { ProblemNote } from "./parts.js";
@@ -14,6 +14,7 @@ export function SignIn({ told, onSignedIn }) {
   const submit = (event) => {
     event.preventDefault();
     run(async () => {
+      if (!/^[!-~]+$/.test(key.trim())) throw new Problem(0, "This is no key. A key has letters, digits and _ alone, so copy it again.");
       storedKey.write(key.trim());
       try {
         onSignedIn(await get(pathOf("me")));

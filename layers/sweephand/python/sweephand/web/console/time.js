@@ -29,9 +29,11 @@ function formatIn(zone) {
 /** The zone, or UTC for one that this browser does not know. */
 export const knownZone = (zone) => formatIn(zone).resolvedOptions().timeZone;
 
-/** An instant in a zone: `Mon 23 Nov 02:30:00`. The year is shown unless it is the present one. */
+/** An instant in a zone: `Mon 23 Nov 02:30:00`. The year is shown unless it is the present one. What is no instant stays as it is. */
 export function inZone(instant, zone) {
-  const part = Object.fromEntries(formatIn(zone).formatToParts(new Date(instant)).map((each) => [each.type, each.value]));
+  const at = new Date(instant);
+  if (Number.isNaN(at.getTime())) return String(instant);
+  const part = Object.fromEntries(formatIn(zone).formatToParts(at).map((each) => [each.type, each.value]));
   const year = part.year === String(new Date().getFullYear()) ? "" : ` ${part.year}`;
   return `${part.weekday} ${part.day} ${part.month}${year} ${part.hour}:${part.minute}:${part.second}`;
 }

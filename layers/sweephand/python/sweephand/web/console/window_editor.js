@@ -33,7 +33,7 @@ function WindowForm({ namespace, name, stored, etag }) {
   useRefusalFocus(problem);
   const isOnce = given.kind === "once";
   // What was not touched is sent as it was stored: a local time can mean two instants.
-  const instant = (field) => (stored[field] && wallAt(stored[field]) === given[field] ? stored[field] : instantIn(given[field]));
+  const instant = (field) => (stored[field] && wallAt(stored[field]) === given[field] ? stored[field] : instantIn(given[field]) ?? textOf(given[field]));
   const times = isOnce ? { from: instant("from"), to: instant("to") } : { schedule: textOf(given.schedule), timezone: textOf(given.timezone), duration: textOf(given.duration) };
   const save = (event) => {
     event.preventDefault();
