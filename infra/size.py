@@ -95,7 +95,7 @@ CEILINGS: Final = {
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 34.
     # An example of each command takes 85, and local stacks on other ports 80. The attempts of a run take 60,
     # tables that fit 50, patches of many jobs 70, and what an overview may count 35.
-    "client": Size(lines=7_467, modules=75, inner_imports=0),
+    "client": Size(lines=7_475, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -200,7 +200,7 @@ CEILINGS: Final = {
     # Attempts, patches, examples and local stacks of the command line, and the counts of tasks: 465.
     # Jobs and failures in the console: 477, in two modules more.
     # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
-    "tests": Size(lines=103_748, modules=895, inner_imports=1),
+    "tests": Size(lines=103_970, modules=896, inner_imports=1),
 }
 
 

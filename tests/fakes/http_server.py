@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from tests.fakes.http_events import ADMIN, ONE_REQUEST, READER, WRITER, Client
 
+from sweephand.base.instants import SECOND_MS
 from sweephand.model.api_key import Caller
 
 #: The callers by the keys that prove them.
@@ -105,6 +106,10 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 self.send_header("content-length", str(len(text)))
             self.end_headers()
             self.wfile.write(text)
+
+        def date_time_string(self, timestamp: float | None = None) -> str:
+            """The time of the world, as a stack answers with its own."""
+            return super().date_time_string(timestamp or server.api.world.clock.time / SECOND_MS)
 
         def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002 - http.server names it
             pass

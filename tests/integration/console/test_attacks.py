@@ -1,5 +1,6 @@
 """What the console does with hostile addresses, wrong answers of the stack, and what a person mistypes."""
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -7,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 from tests.integration.console.conftest import Console, Town
 
-from sweephand.base.instants import MINUTE_MS
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
 
 Open = Callable[..., Console]
 
@@ -203,3 +204,27 @@ def test_an_empty_address_asks_for_nothing_twice(open_console: Open) -> None:
     page.wait_for_load_state("networkidle")
     assert "/v1/health" in " ".join(asked)
     assert sorted(set(asked)) == sorted(asked)
+
+
+@pytest.mark.parametrize("hours", [1, -1])
+def test_a_clock_of_the_browser_that_is_off_by_an_hour_changes_no_span_and_no_age(
+    open_console: Open, town: Town, hours: int
+) -> None:
+    town.put("often", schedule="@every 1m")
+    town.let_pass(2 * MINUTE_MS)
+    console = open_console()
+    console.page.clock.set_fixed_time((town.world.clock.time + hours * HOUR_MS) / SECOND_MS)
+    page = console.show("ns/failures?span=15m")
+    expect(page.get_by_role("table").first).to_contain_text(re.compile(r"\b[2-8] min ago"))
+    page.get_by_role("button", name="Redrive all in this span").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Redrive 1 run?")
+    page = console.show("ns/jobs/often")
+    expect(page.get_by_text("Next run").locator("..")).to_contain_text(re.compile(r"in \d+ s|now"))
+
+
+def test_a_clock_that_is_off_by_a_minute_counts_as_right(open_console: Open, town: Town) -> None:
+    console = open_console()
+    town.let_pass(MINUTE_MS)
+    page = console.show("ns/jobs/failing")
+    last = page.get_by_text("Last run").locator("..")
+    expect(last).to_contain_text("5 s ago")

@@ -1,6 +1,7 @@
 // Calls the API with the key of the tab, and turns every refusal into a Problem.
 
 import { isObject, readJson, writeJson } from "./json.js";
+import { compareClock } from "./time.js";
 
 const STORED_KEY = "sweephand-key";
 
@@ -66,6 +67,7 @@ export async function call(method, path, { query, body, over, text } = {}) {
       cache: "no-store",
       signal: ending.signal,
     });
+    compareClock(response.headers.get("date"));
     received = await response.text();
   } catch {
     throw new Problem(0, isRead ? "The stack did not answer. Check the network. The console tries again by itself."

@@ -7,7 +7,7 @@ import { changeAll, changeMatching, changeNamed, countRuns, doneText, VERB_WORDS
 import { InputField, textOf, useForm } from "./form.js";
 import { useDeed } from "./live.js";
 import { ProblemNote, Verb } from "./parts.js";
-import { count, counted, instantIn, inZone, viewerZone } from "./time.js";
+import { count, counted, instantIn, inZone, stackNow, viewerZone } from "./time.js";
 
 /** What an operator does to runs in each state. */
 export const VERB_OF_STATE = { failed: "redrive", retrying: "cancel", running: "cancel", skipped: null };
@@ -88,7 +88,7 @@ export function CountSpan({ namespaces, verb, filter, onAsk }) {
   const { begin, problem, status } = useCount();
   const start = () => begin(async (onCount) => {
     const { state, ...selection } = filter();
-    const all = { ...selection, since: selection.since || new Date(0).toISOString(), until: selection.until || new Date().toISOString(), ...(verb === "cancel" ? { state } : {}) };
+    const all = { ...selection, since: selection.since || new Date(0).toISOString(), until: selection.until || new Date(stackNow()).toISOString(), ...(verb === "cancel" ? { state } : {}) };
     const counts = [];
     let total = 0;
     for (const namespace of namespaces) {

@@ -5,7 +5,7 @@ import { may } from "./access.js";
 import { Jump, NamespacePicker } from "./jump.js";
 import { useFreshness, useTicking } from "./live.js";
 import { linkTo } from "./route.js";
-import { roughly } from "./time.js";
+import { roughly, stackNow } from "./time.js";
 
 /** The screens of a namespace that the bar offers: their names in addresses, their titles, and the least role. */
 export const OFFERED = [
@@ -79,7 +79,7 @@ function Freshness() {
   const { at, hasProblem, reload } = useFreshness();
   const text = useTicking(() => {
     if (at === null) return "";
-    const age = Math.max(0, Date.now() - at);
+    const age = Math.max(0, stackNow() - at);
     const told = age < AGE_STEP_MS ? "" : roughly(age < AGE_MINUTE_MS ? age - (age % AGE_STEP_MS) : age);
     if (hasProblem) return told ? `Not updated for ${told}` : "Could not update";
     return told ? `Updated ${told} ago` : "Updated now";

@@ -13,7 +13,7 @@ import { useLive } from "./live.js";
 import { Empty, Head, Loaded, Table, Verb, When, Whole } from "./parts.js";
 import { goTo, jobLink, linkTo, runLink } from "./route.js";
 import { answerText, wordsOfRun } from "./runs.js";
-import { count, counted, instantIn, wallOf } from "./time.js";
+import { count, counted, instantIn, stackNow, wallOf } from "./time.js";
 
 const MINUTE_IN_MS = 60_000;
 const DAY_IN_MS = 1440 * MINUTE_IN_MS;
@@ -38,7 +38,7 @@ function seenIn(query) {
 
 /** The filter of the API. A span that ends now begins some minutes ago. */
 function filterOfRuns({ state, span, since, until, reason, prefix, label }) {
-  const begin = span ? new Date(Date.now() - FAILURE_SPANS[span][1] * MINUTE_IN_MS).toISOString() : since;
+  const begin = span ? new Date(stackNow() - FAILURE_SPANS[span][1] * MINUTE_IN_MS).toISOString() : since;
   return { state, since: begin, until, reason, prefix, label };
 }
 
@@ -50,7 +50,7 @@ const runsThatFit = (namespace, filter, calls = CALLS) => getSome(inNamespace(na
 
 /** The runs in a state that were due in the last days, newest first. It is partial if there may be more. */
 export function runsOf(namespace, state, days, calls = CALLS) {
-  return runsThatFit(namespace, { state, since: new Date(Date.now() - days * DAY_IN_MS).toISOString() }, calls);
+  return runsThatFit(namespace, { state, since: new Date(stackNow() - days * DAY_IN_MS).toISOString() }, calls);
 }
 
 /** Runs by what `titleOf` says of each, the largest group first. */

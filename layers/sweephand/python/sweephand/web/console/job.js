@@ -14,6 +14,7 @@ import { Empty, Facts, Loaded, StateMark, Trail, When } from "./parts.js";
 import { linkTo, runLink } from "./route.js";
 import { Runs } from "./runs.js";
 import { useZone } from "./zone.js";
+import { stackNow } from "./time.js";
 
 export function Job({ me, namespace, name, query }) {
   const path = inNamespace(namespace, "jobs", name);
@@ -60,7 +61,7 @@ function useJobReader(path) {
     const job = await get(path);
     const { updatedAt, nextRun, firstAt, readAt } = kept.current;
     const isChanged = updatedAt !== job.updatedAt;
-    const now = Date.now();
+    const now = stackNow();
     const hasMoved = isChanged || nextRun !== job.nextRun || Date.parse(firstAt) <= now || now - readAt > DUE_TIMES_KEPT_MS;
     const [fires, changes] = await Promise.all([
       job.onDemand ? null : hasMoved ? get(`${path}/occurrences`, { limit: 10 }) : kept.current.fires,

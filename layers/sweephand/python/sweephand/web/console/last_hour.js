@@ -4,7 +4,7 @@ import { html } from "./vendor/preact.js";
 import { get, inNamespace, throughPages } from "./api.js";
 import { Chart } from "./chart.js";
 import { Empty, Loaded } from "./parts.js";
-import { count, lateness } from "./time.js";
+import { count, lateness, stackNow } from "./time.js";
 
 const MINUTES = 60;
 const MINUTE_MS = 60_000;
@@ -39,7 +39,7 @@ function NotCounted({ failing }) {
 
 /** The minutes up to this one, oldest first. One without counts has only its instant. */
 export async function lastHour(namespace) {
-  const now = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+  const now = Math.floor(stackNow() / MINUTE_MS) * MINUTE_MS;
   const since = now - (MINUTES - 1) * MINUTE_MS;
   const query = { from: new Date(since).toISOString(), to: new Date(now + MINUTE_MS).toISOString(), step: "1m" };
   const minutes = Array.from({ length: MINUTES }, (_, at) => ({ at: new Date(since + at * MINUTE_MS).toISOString() }));

@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "./vendor/preact.js";
 import { call, Problem, UNKNOWN_ANSWER } from "./api.js";
+import { stackNow } from "./time.js";
 
 const REFRESH_MS = 15_000;
 
@@ -88,7 +89,7 @@ export function useLive(load, key, refreshMs = REFRESH_MS) {
     if (mine === underWay.current) underWay.current = 0;
     if (mine === turn.current) {
       shown.current.hasProblem = Boolean(found.problem);
-      if (!found.problem) shown.current.at = Date.now();
+      if (!found.problem) shown.current.at = stackNow();
       tellAll();
       setState((old) => (found.problem && old.key === key ? { ...old, problem: found.problem } : { value: null, ...found }));
     }

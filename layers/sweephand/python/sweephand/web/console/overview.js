@@ -10,7 +10,7 @@ import { Empty, Loaded, Table, When } from "./parts.js";
 import { POLICIES_SHOWN, Waiting, policyLimits, wholePolicies } from "./policies.js";
 import { jobLink, leadTo, linkTo } from "./route.js";
 import { answerText } from "./runs.js";
-import { atLeast, count, counted, countPlus, fromNow, inZone, lateness, viewerZone } from "./time.js";
+import { atLeast, count, counted, countPlus, fromNow, inZone, lateness, stackNow, viewerZone } from "./time.js";
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
@@ -97,7 +97,7 @@ function FailedTile({ namespace, live }) {
 /** How many runs were due in each of the last 24 hours. */
 function hourly(runs) {
   const hours = Array(HOURS).fill(0);
-  for (const run of runs) hours[Math.min(HOURS - 1, Math.max(0, HOURS - 1 - Math.floor((Date.now() - Date.parse(run.dueAt)) / HOUR_MS)))] += 1;
+  for (const run of runs) hours[Math.min(HOURS - 1, Math.max(0, HOURS - 1 - Math.floor((stackNow() - Date.parse(run.dueAt)) / HOUR_MS)))] += 1;
   return hours;
 }
 
@@ -147,7 +147,7 @@ function PausedTile({ namespace, jobs, policies }) {
  * `onPart` gets what the calls up to now have counted.
  */
 async function nextDay(namespace, onPart) {
-  const now = Date.now();
+  const now = stackNow();
   const since = new Date(Math.ceil((now - HOUR_MS + 1) / HOUR_MS) * HOUR_MS);
   const query = { from: since.toISOString(), to: new Date(since.getTime() + HOURS * HOUR_MS).toISOString(), bucket: "1h" };
   const hours = Array.from({ length: HOURS }, (_, at) => ({ at: new Date(since.getTime() + at * HOUR_MS).toISOString(), triggers: 0 }));

@@ -3,7 +3,7 @@
 import { html, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { loadedAt, useLive, useTicking } from "./live.js";
 import { linkTo } from "./route.js";
-import { count, fromDue, fromNow, inZone, viewerZone } from "./time.js";
+import { count, fromDue, fromNow, inZone, stackNow, viewerZone } from "./time.js";
 
 /** The title of a screen. `verbs` is what can be done on it, if the key may. */
 export function Head({ title, className, verbs, children }) {
@@ -37,7 +37,7 @@ export function When({ at, zone = viewerZone(), isDue = false }) {
 /** How far an instant is from now, kept true. What was to come when it was first shown does not turn into the past. */
 export function Away({ at, isDue = false }) {
   const first = useRef({});
-  if (first.current.at !== at) first.current = { at, wasAhead: Date.parse(at) > Date.now() };
+  if (first.current.at !== at) first.current = { at, wasAhead: Date.parse(at) > stackNow() };
   return useTicking(() => (isDue || first.current.wasAhead ? fromDue(at, loadedAt()) : fromNow(at)));
 }
 

@@ -5,6 +5,20 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+/** A clock of a browser that is off by less counts as right: answers take a while, and say the second alone. */
+const CLOCK_OFF_MS = 5 * MINUTE;
+
+let clockOff = 0;
+
+/** What time it is, in ms. If the browser's clock is wrong, it is that of the stack. */
+export const stackNow = () => Date.now() + clockOff;
+
+/** Compares the browser's clock with the time at which the stack has just answered, in the words of HTTP. */
+export function compareClock(date) {
+  const off = Date.parse(date) - Date.now();
+  clockOff = Math.abs(off) > CLOCK_OFF_MS ? off : 0;
+}
+
 /** The zone of whoever looks. */
 export const viewerZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
@@ -90,7 +104,7 @@ export function instantOf(text, zone) {
 }
 
 /** How far an instant is from now: `in 3 h`, `5 min ago`. */
-export function fromNow(instant, now = Date.now()) {
+export function fromNow(instant, now = stackNow()) {
   const away = Date.parse(instant) - now;
   const size = Math.abs(away);
   if (size < SECOND) return "now";
@@ -104,7 +118,7 @@ const DUE_FOR_MS = 2 * SECOND;
  * How far a due time is from now. What is past is due while nothing newer is known, and late if an answer of
  * `readAt` says that it still has to come.
  */
-export function fromDue(instant, readAt, now = Date.now()) {
+export function fromDue(instant, readAt, now = stackNow()) {
   const due = Date.parse(instant);
   if (due > now) return fromNow(instant, now);
   return (readAt ?? 0) - due < DUE_FOR_MS ? "due now" : `late by ${roughly(now - due)}`;
