@@ -62,7 +62,7 @@ PICTURES: Final = {
 
 
 def _answered(attempt: Attempt) -> Answer:
-    if attempt.trigger.key.name == "partner-sync" and attempt.trigger.sequence % 11 in (2, 7, 8):
+    if attempt.trigger.key.name == "partner-sync" and attempt.trigger.sequence % 11 in (2, 3, 4):
         return Answer(succeeded=False, code=503, text="The price list is being written.")
     return Answer(succeeded=True, code=204)
 

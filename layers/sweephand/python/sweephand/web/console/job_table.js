@@ -55,7 +55,7 @@ function JobRow({ namespace, job, box }) {
       ${job.description ? html`<span class="under">${job.description}</span>` : null}</td>
     <td class="newest"><${OutcomeMarks} namespace=${namespace} job=${job} /></td>
     <td class="when"><code>${job.dueTime && !job.schedule ? "once" : scheduleText(job)}</code>
-      ${job.timezone ? html`<span class="under">${job.timezone}</span>` : null}${job.dueTime && !job.nextRun ? html`<span class="under">${job.dueTime}</span>` : null}</td>
+      ${job.timezone ? html`<span class="under">${job.timezone.replaceAll("/", "/\u200b")}</span>` : null}${job.dueTime && !job.nextRun ? html`<span class="under">${job.dueTime}</span>` : null}</td>
     <td>${job.state === "paused" ? html`<span class="soft">${paused}</span>` : html`<${When} at=${job.nextRun} zone=${job.timezone} />`}</td>
     <td class="target" title=${wholeTarget(job)}>${targetText(job)}</td>
     <td class="owner soft">${job.owner}</td>
