@@ -9,6 +9,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.integration.console.conftest import Console, Town
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
+from sweephand.model.attempt import Answer
 
 Open = Callable[..., Console]
 
@@ -228,3 +229,26 @@ def test_a_clock_that_is_off_by_a_minute_counts_as_right(open_console: Open, tow
     page = console.show("ns/jobs/failing")
     last = page.get_by_text("Last run").locator("..")
     expect(last).to_contain_text("5 s ago")
+
+
+def test_a_group_is_shown_alone_only_by_a_filter_that_nothing_else_fits(
+    open_console: Open, town: Town
+) -> None:
+    town.put("failing-too", schedule="@every 20m")
+    answering = town.world.consumers.answering
+    town.world.consumers.answering = lambda attempt: (
+        Answer(succeeded=False, is_final=True, code=500, text="no")
+        if attempt.trigger.key.name == "failing-too"
+        else answering(attempt)
+    )
+    town.let_pass(HOUR_MS)
+    page = open_console().show("ns/failures")
+    expect(page.get_by_role("link", name="Show only those of failing-too")).to_be_visible()
+    expect(page.get_by_role("link", name="Show only those of failing", exact=True)).to_have_count(0)
+
+
+def test_a_text_that_looks_like_a_mark_of_the_editor_stays_a_text(open_console: Open) -> None:
+    page = open_console().show("ns/new")
+    page.get_by_label("The whole definition").fill(r'{"data": "\u0065xact:12", "dueTime": "1h"}')
+    page.get_by_label("Description").fill("x")
+    expect(page.get_by_label("The whole definition")).to_have_value(re.compile('"data": "exact:12"'))

@@ -136,19 +136,21 @@ function FailureGroups({ namespace, seen, items, chosen, onChoose, verb, onAsk }
   const groups = groupsOf(items, FAILURE_GROUPS[seen.group]);
   const toggle = (runs, isOn) => onChoose(chosenWith(chosen, runs.map(nameOfRun), isOn));
   return html`<${Whole} items=${groups} most=${GROUPS_SHOWN} noun="groups" show=${(shown) => shown.map(([title, runs]) => html`
-    <${FailureGroup} key=${title} namespace=${namespace} seen=${seen} title=${title} runs=${runs} chosen=${chosen} onToggle=${toggle} verb=${verb} onAsk=${onAsk} />`)} />`;
+    <${FailureGroup} key=${title} namespace=${namespace} seen=${seen} title=${title} runs=${runs} all=${items} chosen=${chosen} onToggle=${toggle} verb=${verb} onAsk=${onAsk} />`)} />`;
 }
 
-/** The filter that shows a group alone. Answers that differ in their numbers have none. */
-function filterOfGroup({ group, ...seen }, title, runs) {
-  if (group === "job") return { ...seen, group: "answer", prefix: title };
-  const text = wordsOfRun(runs[0]);
-  return text && runs.every((run) => wordsOfRun(run) === text) ? { ...seen, group: "job", reason: text.slice(0, 512) } : null;
+/** The filter that shows a group alone. There is none if it would show other runs too, or not all of these. */
+function filterOfGroup({ group, ...seen }, title, runs, all) {
+  const text = group === "job" ? title : wordsOfRun(runs[0]).slice(0, 512);
+  const fits = group === "job" ? (run) => run.job.startsWith(text) : (run) => wordsOfRun(run).includes(text);
+  const found = text ? all.filter(fits) : [];
+  if (found.length !== runs.length || !runs.every(fits)) return null;
+  return group === "job" ? { ...seen, group: "answer", prefix: text } : { ...seen, group: "job", reason: text };
 }
 
-function FailureGroup({ namespace, seen, title, runs, chosen, onToggle, verb, onAsk }) {
+function FailureGroup({ namespace, seen, title, runs, all, chosen, onToggle, verb, onAsk }) {
   const isByJob = seen.group === "job";
-  const only = filterOfGroup(seen, title, runs);
+  const only = filterOfGroup(seen, title, runs, all);
   const box = (label, some) => chosen && html`<input type="checkbox" aria-label=${label} checked=${some.every((run) => chosen.has(nameOfRun(run)))}
     onChange=${(event) => onToggle(some, event.target.checked)} />`;
   // else the title is the answer of each

@@ -19,7 +19,8 @@ export class Exact {
 /** The value of a JSON text. Numbers that a JavaScript number would change are `Exact`. Throws SyntaxError. */
 export function readJson(text) {
   let mark = "exact:";
-  while (text.includes(mark)) mark += "+";
+  const plain = text.includes("\\u") ? JSON.stringify(JSON.parse(text)) : text; // an escape can stand for any letter of the mark
+  while (plain.includes(mark)) mark += "+";
   let hasNumbersAsNames = false;
   const marked = text.replace(TOKEN, (token, colon) => {
     if (!token.startsWith('"')) return String(Number(token)) === token ? token : `"${mark}${token}"`;

@@ -126,7 +126,8 @@ def show_overview(services: Services, request: Request[OverviewQuery, None]) -> 
 
     Counts the newest {bulkExaminedMax} runs of each that failed, were skipped or are retried. A run that
     simply succeeded costs nothing. A namespace costs at least 18 requests to DynamoDB, and one more for each
-    line of its flow policies. What deliveries counted costs 16 for all namespaces together.
+    policy with `by` and for each line of its flow policies, up to 250. What deliveries counted costs 16 for
+    all namespaces together.
     """
     query, own, now = request.query, request.caller.namespace, request.requested_at
     if own == EVERY_NAMESPACE:
