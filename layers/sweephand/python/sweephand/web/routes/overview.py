@@ -125,9 +125,9 @@ def show_overview(services: Services, request: Request[OverviewQuery, None]) -> 
     """Show all namespaces that the key sees at once.
 
     Counts the newest {bulkExaminedMax} runs of each that failed, were skipped or are retried. A run that
-    simply succeeded costs nothing. A namespace costs at least 18 requests to DynamoDB, and one more for each
-    policy with `by` and for each line of its flow policies, up to 250. What deliveries counted costs 16 for
-    all namespaces together.
+    simply succeeded costs nothing. A namespace costs at least 18 requests to DynamoDB. Each policy
+    with `by` costs one more, and so does each line of its policies, up to 250 in all. What deliveries
+    counted costs 16 for all namespaces together.
     """
     query, own, now = request.query, request.caller.namespace, request.requested_at
     if own == EVERY_NAMESPACE:
