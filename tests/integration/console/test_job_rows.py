@@ -177,7 +177,7 @@ def test_the_request_that_makes_the_first_job_is_accepted(open_console: Open, to
 def test_a_stack_without_any_job_lets_its_reader_name_the_namespace(open_console: Open) -> None:
     console = open_console()
     since = "2026-11-20T12:00:00.000Z"
-    empty = {"since": since, "heartbeatAt": None, "enabled": True, "items": []}
+    empty: dict[str, Any] = {"since": since, "heartbeatAt": None, "enabled": True, "items": []}
     console.page.route("**/v1/overview?**", lambda route: route.fulfill(json=empty))
     page = console.show("")
     expect(page.get_by_role("heading", name="This stack has no jobs yet.")).to_be_visible()
