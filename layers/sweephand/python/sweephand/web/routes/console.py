@@ -4,8 +4,8 @@ The modules of the console are plain ES modules, each in a file of its own. They
 API function answers one request at a time, and a page that loads twenty files would take twenty of them from
 the deliveries. Nothing but imports, exports, comments and indentation changes, so no user needs Node or a
 bundler. Therefore no two modules declare the same name, and none imports by another name. What others wrote
-stays in files of its own. The page loads preact.js with its modules, uplot.js once a screen draws a chart,
-and editor.js, which is a sixth of all modules, once somebody writes a job.
+stays in files of its own. The page loads preact.js with its modules. It loads uplot.js once a screen draws a
+chart, and editor.js, a sixth of all modules, once somebody writes a job.
 """
 
 import gzip
