@@ -117,7 +117,7 @@ def test_a_run_that_is_retried_counts_down_to_its_next_attempt_and_not_below_zer
 ) -> None:
     _answered(BUSY, town=town)
     due_at = town.world.clock.time + 10 * SECOND_MS
-    town.put("slow", dueTime="10s", retry={"initialDelay": "45m"})
+    town.put("slow", dueTime="10s", retry={"initialDelay": "3m"})
     town.let_pass(11 * SECOND_MS)
     run = f"ns/jobs/slow/runs/{due_at}-0"
     shown = town.api.send("GET", f"/v1/namespaces/{run}").json

@@ -5,8 +5,8 @@ import { compareClock } from "./time.js";
 
 const STORED_KEY = "sweephand-key";
 
-/** No call of the API takes so long: the gateway ends each after half of that. */
-const CALL_MAX_MS = 60_000;
+/** No call of the API takes so long: the gateway ends each after a third of that. */
+const CALL_MAX_MS = 90_000;
 
 /** What is said of an answer that the API never gives. */
 export const UNKNOWN_ANSWER = "The stack answered something that the console does not understand. A proxy may stand between, or the stack may be of another version.";
