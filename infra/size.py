@@ -209,7 +209,7 @@ CEILINGS: Final = {
 #: What is asked of runs and jobs that fail takes 500. The console takes 1,200: why it asks for jobs as it
 #: does 230, what is late and waits 150, charts 130, its other screens 690. Twenty tasks of an operator take
 #: 480, and the rest of the command line 210.
-WORDS_MAX: Final = 66_579
+WORDS_MAX: Final = 66_575
 
 
 def size_of(source: str) -> Size:
