@@ -18,7 +18,8 @@ from sweephand.base.instants import SECOND_MS, rfc3339
 #: So many tenants have so many jobs each, of which so many requests may be open.
 TENANTS, JOBS, LIMIT = 40, 10, 2
 
-#: Policies with a backlog: more than there are threads for lines. Each works for five seconds.
+#: Policies with a backlog: more than there are threads for lines. A request takes `WORK_S`, so that those of
+#: one key or policy overlap on a busy machine too.
 BUSY, BACKLOG, WORK_S = 10, 20, 0.5
 
 #: The first trigger of another policy waits for no longer than this, and one without a policy is no later
@@ -47,7 +48,7 @@ def due_in(seconds: float) -> int:
 
 
 def test_no_key_has_more_requests_open_than_its_limit_and_each_job_comes_once() -> None:
-    with Consumer(0.1) as consumer, running() as dev:
+    with Consumer(WORK_S) as consumer, running() as dev:
         put_policy(dev, "tenants", {"maxConcurrent": LIMIT, "by": "label:tenant"})
         due_at = due_in(3)
         jobs = [
