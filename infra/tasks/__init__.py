@@ -1,1 +1,1 @@
-"""Twenty tasks of an operator, performed in the command line and in the console, and their steps counted."""
+"""Performs twenty tasks of an operator in the command line and in the console, and counts their steps."""

@@ -4,7 +4,7 @@
     python -m infra.tasks --only "Run a job now"       # those whose names contain this
     python -m infra.tasks --render                     # only the table anew
 
-It calls nothing but loopback. A way whose steps have not changed is performed again.
+It calls nothing but loopback.
 """
 
 import argparse

@@ -66,6 +66,7 @@ def _notes(performed: Mapping[str, Mapping[str, str]]) -> str:
         for where in _WHERE
     ]
     return (
-        "A dash stands for what cannot be done there, or only thing by thing. The sums count the tasks that "
-        f"can be done at both. New are {new[0]} in the command line and {new[1]} in the console."
+        "A dash stands for what cannot be done there, or only one thing after the other. The sums count the "
+        f"tasks that both commits can do. {new[0]} tasks are new in the command line, and {new[1]} in the "
+        "console."
     )

@@ -93,6 +93,23 @@ def _is_still(scene: Scene) -> bool:
     return is_policy_paused or all(scene.job(each)["state"] == "paused" for each in ("orders", "prices"))
 
 
+#: Ways that are as they were.
+_RUN_NOW: Final = clicks(
+    Click("Jobs"),
+    Click("nightly"),
+    Click("Run now"),
+    Type("Data (optional)", '{"task": "now"}'),
+    Click("Run now"),
+)
+_BACKFILL: Final = clicks(
+    Click("Jobs"),
+    Click("nightly"),
+    Click("Backfill"),
+    Type("From", "$YESTERDAY"),
+    Type("To, not included", "$TODAY"),
+    Click("Backfill"),
+)
+
 TASKS: Final = (
     Task(
         "Redrive what failed in the last hour",
@@ -159,20 +176,8 @@ TASKS: Final = (
         _backup,
         shell("""sweephand job trigger nightly --data '{"task": "now"}'"""),
         shell("""sweephand job trigger nightly --data '{"task": "now"}'"""),
-        clicks(
-            Click("Jobs"),
-            Click("nightly"),
-            Click("Run now"),
-            Type("Data (optional)", '{"task": "now"}'),
-            Click("Run now"),
-        ),
-        clicks(
-            Click("Jobs"),
-            Click("nightly"),
-            Click("Run now"),
-            Type("Data (optional)", '{"task": "now"}'),
-            Click("Run now"),
-        ),
+        _RUN_NOW,
+        _RUN_NOW,
         holds=_has_run,
     ),
     Task(
@@ -198,22 +203,8 @@ TASKS: Final = (
             "--to $(date -u +%FT00:00:00Z)"
         ),
         shell("sweephand job backfill nightly --from yesterday --to today"),
-        clicks(
-            Click("Jobs"),
-            Click("nightly"),
-            Click("Backfill"),
-            Type("From", "$YESTERDAY"),
-            Type("To, not included", "$TODAY"),
-            Click("Backfill"),
-        ),
-        clicks(
-            Click("Jobs"),
-            Click("nightly"),
-            Click("Backfill"),
-            Type("From", "$YESTERDAY"),
-            Type("To, not included", "$TODAY"),
-            Click("Backfill"),
-        ),
+        _BACKFILL,
+        _BACKFILL,
         holds=_has_run,
     ),
     Task(

@@ -75,7 +75,7 @@ def test_a_leaked_signing_secret_ends_now_also_while_three_sign(open_console: Op
     page = open_console().show("ns/secrets")
     rows = page.get_by_role("group", name="Signing secrets").locator("tbody tr")
     expect(rows).to_have_count(len(before))
-    page.get_by_role("button", name="One has leaked").click()
+    page.get_by_role("button", name="A secret has leaked").click()
     page.get_by_label("Type ns to confirm").fill("ns")
     page.get_by_role("dialog").get_by_role("button", name="Replace them").click()
     expect(rows).to_have_count(1)

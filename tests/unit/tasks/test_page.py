@@ -45,5 +45,5 @@ def test_a_table_is_written_in_its_section_alone() -> None:
 
 def test_a_task_is_new_only_once_it_was_performed() -> None:
     page = f"{HEADING}\n"
-    assert "New are 4 in the command line and 5 in the console." in rendered(page, PERFORMED)
-    assert "New are 0 in the command line and 0 in the console." in rendered(page, {})
+    assert "4 tasks are new in the command line, and 5 in the console." in rendered(page, PERFORMED)
+    assert "0 tasks are new in the command line, and 0 in the console." in rendered(page, {})

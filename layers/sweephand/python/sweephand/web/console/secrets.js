@@ -66,7 +66,7 @@ function SigningSecrets({ namespace }) {
   return html`<section class="signing" aria-labelledby="signing-secrets"><div class="head"><h2 id="signing-secrets">Signing secrets</h2>
       ${live.value ? html`<div class="verbs"><${Verb} title="Rotate" onClick=${() => ask("rotate")} />
         ${count > 1 ? html`<${Verb} title="End the old ones" kind="danger" onClick=${() => ask("end")} />` : null}
-        <${Verb} title="One has leaked" kind="danger" onClick=${() => ask("leaked")} /></div>` : null}</div>
+        <${Verb} title="A secret has leaked" kind="danger" onClick=${() => ask("leaked")} /></div>` : null}</div>
     <p class="soft">Each delivery over HTTP carries a signature by each of them. A consumer needs one.</p>
     <${Loaded} live=${live} what="the signing secrets" show=${({ items }) => html`
       <${Table} label="Signing secrets" head=${["Secret", "Made", "Signs until", ""]}>${items.map((each, at) => {
