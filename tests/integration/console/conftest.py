@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Route, ViewportSize
 from tests.contract.builders import admin_change
 from tests.fakes.chromium import PATIENCE_MS
 from tests.fakes.http_events import ONE_REQUEST, TARGET
@@ -123,6 +123,19 @@ class Console:
         size = self.page.viewport_size
         assert size is not None
         self.page.screenshot(path=SCREENSHOTS / f"{name}-{size['width']}.png", full_page=True)
+
+
+def hold_the_first(page: Page, pattern: str) -> list[Route]:
+    """Let the first request of a pattern wait for its answer. The list gets all of them."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+        if len(held) > 1:
+            route.continue_()
+
+    page.route(pattern, hold)
+    return held
 
 
 def serious_barriers(page: Page) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from tests.integration.console.conftest import Console, Town
+from tests.integration.console.conftest import Console, Town, hold_the_first
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.model.attempt import Answer
@@ -169,14 +169,7 @@ def test_a_late_refusal_of_the_former_key_does_not_sign_out_the_new_one(
     open_console: Open,
 ) -> None:
     page = open_console().show("ns/policies")
-    held: list[Route] = []
-
-    def hold_the_first(route: Route) -> None:
-        held.append(route)
-        if len(held) > 1:
-            route.continue_()
-
-    page.route("**/v1/namespaces/ns/jobs?*", hold_the_first)
+    held = hold_the_first(page, "**/v1/namespaces/ns/jobs?*")
     with page.expect_request("**/v1/namespaces/ns/jobs?*"):
         page.get_by_role("link", name="Jobs", exact=True).click()
     page.get_by_role("button", name="Sign out").click()

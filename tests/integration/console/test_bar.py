@@ -5,8 +5,15 @@ from collections.abc import Callable
 from typing import Final
 
 import pytest
-from playwright.sync_api import Page, Route, ViewportSize, expect
-from tests.integration.console.conftest import NARROW, WIDE, Console, Town, serious_barriers
+from playwright.sync_api import Page, ViewportSize, expect
+from tests.integration.console.conftest import (
+    NARROW,
+    WIDE,
+    Console,
+    Town,
+    hold_the_first,
+    serious_barriers,
+)
 
 from sweephand.base.instants import SECOND_MS
 
@@ -80,6 +87,7 @@ def test_the_id_of_a_failed_run_leads_to_it_and_so_does_its_trigger_id(
         page.keyboard.press("Enter")
         page.wait_for_url(f"**#/ns/jobs/failing/runs/{run['id']}")
         page.go_back()
+        expect(page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
 
 
 def test_a_run_that_succeeded_is_found_by_its_job(open_console: Open) -> None:
@@ -189,14 +197,7 @@ def test_two_questions_at_once_are_one_request_and_after_a_change_it_is_asked_an
     open_console: Open, town: Town
 ) -> None:
     page = open_console().show("ns/policies")
-    held: list[Route] = []
-
-    def hold_the_first(route: Route) -> None:
-        held.append(route)
-        if len(held) > 1:
-            route.continue_()
-
-    page.route("**/policies?*", hold_the_first)
+    held = hold_the_first(page, "**/policies?*")
     for _ in range(2):
         page.get_by_title("Load it again").click()
     page.get_by_role("button", name="New policy").click()

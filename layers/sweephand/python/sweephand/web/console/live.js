@@ -84,6 +84,7 @@ export function useLive(load, key, refreshMs = REFRESH_MS) {
     try {
       found = { key, value: await latest.current(), problem: null };
     } catch (problem) {
+      if (!(problem instanceof Problem)) console.info(problem); // for whoever mends the screen
       found = { key, problem: problem instanceof Problem ? problem : new Problem(0, UNKNOWN_ANSWER) };
     }
     if (mine === underWay.current) underWay.current = 0;
