@@ -113,7 +113,7 @@ def _find(profile: str | None, environment: Mapping[str, str], directory: Path) 
 
 
 def other_local_stacks(url: str, environment: Mapping[str, str], directory: Path) -> list[LocalStack]:
-    """The local stacks that answer, where the one of this address does not. None for one elsewhere."""
+    """The local stacks that answer at other addresses than `url`. Empty if `url` is not on this machine."""
     if not is_loopback(urlsplit(url).hostname or ""):
         return []
     return [each for each in answering(devs_path(environment), directory) if each.url != url]

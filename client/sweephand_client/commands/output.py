@@ -23,7 +23,7 @@ Entry = TypeVar("Entry")
 #: A list of so many entries shows a bar.
 _LONG_LIST: Final = 200
 
-#: The space between two columns, and the least width to which one is cut.
+#: Columns are so many characters apart, and a column that is cut keeps at least so many.
 _GAP: Final = 2
 _CUT_MIN: Final = 8
 
@@ -177,7 +177,7 @@ class Output:
             yield _Bar(progress, progress.add_task(text, total=total))
 
     def watched(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """The entries of a list, with a bar while a long one is read."""
+        """The entries of a list. While a long list is read, standard error shows a bar."""
         with ExitStack() as stack:
             bar: _Bar | None = None
             for number, each in enumerate(entries, 1):
@@ -214,7 +214,7 @@ def _plain(texts: Iterable[Iterable[Text]]) -> Iterator[list[str]]:
 def fitted(
     columns: Sequence[str], whole: Sequence[int], width: int, shortened: Sequence[str]
 ) -> Sequence[int]:
-    """The widths at which columns fit into a width: 0 for one that is left out.
+    """The widths of columns that together fit into `width`. A column that is left out has the width 0.
 
     `whole` are the widths that the columns need. Those of `shortened` are cut in this order, each down to its
     name and eight characters. If that does not do, they are left out in the same order.

@@ -233,7 +233,7 @@ def _exit_codes(output: Output) -> Iterator[None]:
 
 
 def _elsewhere(url: str) -> str:
-    """Which local stacks answer on other ports than the one that does not, as further lines."""
+    """Lines that name the local stacks that answer, for the error about one at `url` that does not."""
     others = other_local_stacks(url, os.environ, Path.cwd())
     calls = (
         f"\n{each.source} answers at {each.url}: unset SWEEPHAND_KEY; export SWEEPHAND_URL={each.url}"
