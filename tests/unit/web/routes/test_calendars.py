@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.http_events import READER, WRITER, Answered, Client
+from tests.unit.web.hostile.probe import slowness
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import DAY_MS
@@ -204,7 +205,7 @@ COSTLY = {
 @pytest.mark.parametrize("ics", COSTLY.values(), ids=COSTLY)
 def test_each_text_of_a_legal_size_is_read_within_a_second_of_cpu(ics: str) -> None:
     assert len(ics) <= CALENDAR_ICS_BYTES_MAX
-    assert min(cpu_seconds(ics) for _ in range(3)) < 1
+    assert any(cpu_seconds(ics) < slowness() for _ in range(3))
 
 
 def cpu_seconds(ics: str) -> float:
