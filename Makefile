@@ -18,7 +18,7 @@ WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600
 FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys outages calm-outages
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev up down test sim verify bench shootout bill capacity docs smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
+.PHONY: help setup dev up down test sim verify upgrade bench shootout bill capacity docs smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,9 @@ verify: $(TESTS) $(VENVS)/microburst/.locked ## the long proofs, for a night: SE
 	@$(RUN) infra.faults
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest -m sampled --ignore=tests/models
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/models
+
+upgrade: $(STACK) ## deploy the newest release and this checkout in turn onto a local stack under load; ARGS=--help
+	@$(RUN) infra.upgrade $(ARGS)
 
 bench: $(STACK) ## measure lateness, cost, flow, deliveries and start
 	@$(RUN) infra.bench

@@ -12,19 +12,19 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Event
 from typing import Final
 
-from infra.bench.flow import most_open
-from infra.bench.local_stack import deployed, now, show, title
-from infra.bench.report import Cell, Figure, Report
+from infra.bench.local_stack import deployed, now, show
+from infra.bench.report import Report
 from infra.faults.bursts import Fault, Proxy, bursts, proxy
 from infra.faults.kills import Kill, kill, plan
-from infra.faults.load import KINDS, SLOTS, Load, Writer, consumers
-from infra.faults.verdict import Verdict, by_kind, came_after_deletion, judged
+from infra.faults.load import Load, Writer, consumers
+from infra.faults.report import await_all, tell
+from infra.faults.verdict import by_kind
 from infra.local import processes
 from infra.local.places import Place, StackError, free_port
 
@@ -36,14 +36,7 @@ _BEGIN_MS: Final = 30 * SECOND_MS
 #: Jobs go on falling due for so long after the last fault.
 _CALM_MS: Final = 60 * SECOND_MS
 
-#: What is late is waited for so long. The message of a killed function comes again after three minutes.
-_PATIENCE_MS: Final = 900 * SECOND_MS
-
-#: Duplicates would come within this time.
-_AFTER_S: Final = 10
-
 _SHOWN_EVERY_S: Final = 30
-_NAMED_MAX: Final = 20
 
 
 @dataclass
@@ -90,8 +83,11 @@ def _run(seconds: int, seed: int) -> int:
                 _fail(place, through, happened, seconds, seed)
                 show("calls do not fail any more")
                 written.result()
-            _await_all(load)
-    return _tell(load, happened, calm_from, f"seed {seed}, {seconds} s of faults")
+            await_all(load)
+    kinds = [*((each.service, each.fault) for each in happened.calls)]
+    kinds += [("processes", f"SIGKILL of {each.function}") for each in happened.kills]
+    run = f"Faults: seed {seed}, {seconds} s of faults"
+    return tell(load, happened.times(), calm_from, run, Report("What went wrong", by_kind(kinds)))
 
 
 def _chance(seed: int) -> random.Random:
@@ -121,61 +117,6 @@ def _fail(place: Place, through: Proxy, happened: _Happened, seconds: int, seed:
             is_over.set()
         for each in failing:
             each.result()
-
-
-def _await_all(load: Load) -> None:
-    """Return when all that is owed has come, or is lost, and a little later for duplicates."""
-    given_up_at = now() + _PATIENCE_MS
-    while now() < given_up_at and (missing := sum(len(each.lost) for _, each in _verdicts(load, (), 0))):
-        show(f"{missing} triggers have not come yet")
-        time.sleep(_SHOWN_EVERY_S / 3)
-    time.sleep(_AFTER_S)
-
-
-def _verdicts(load: Load, faults_at: Sequence[int], calm_from: int) -> Iterator[tuple[str, Verdict]]:
-    """The verdict on each kind of jobs, by whether they fell due while calls failed."""
-    for kind in KINDS:
-        arrivals = load.consumers[kind].arrivals()
-        for is_calm, name in ((False, kind), (True, f"{kind}, afterwards")):
-            owed = {
-                key: each for key, each in load.owed[kind].items() if (each.due_at >= calm_from) is is_calm
-            }
-            if owed:
-                yield name, judged(owed, arrivals, faults_at, is_retried=kind == "retried")
-
-
-def _tell(load: Load, happened: _Happened, calm_from: int, run: str) -> int:
-    """Print what came and what went wrong. Return the exit code."""
-    verdicts = dict(_verdicts(load, happened.times(), calm_from))
-    came_deleted = came_after_deletion(load.deleted_at, load.consumers["deleted"].arrivals())
-    opened = most_open(load.consumers["limited"].requests())
-    promises: dict[str, Cell] = {
-        "deleted jobs": len(load.deleted_at),
-        "that came": Figure(came_deleted, 0, 0),
-        "most open": Figure(opened, 0, SLOTS),
-        "API calls repeated": load.repeated.total(),
-        "answered too late": load.late,
-        "refused": Figure(len(load.refused), 0, 0),
-    }
-    kinds = [*((each.service, each.fault) for each in happened.calls)]
-    kinds += [("processes", f"SIGKILL of {each.function}") for each in happened.kills]
-    reports = (
-        Report(title(f"Faults: {run}"), [{"jobs": name, **each.cells()} for name, each in verdicts.items()]),
-        Report("Other promises", [promises], [_repeated(load), *load.refused[:_NAMED_MAX]]),
-        Report("What went wrong", by_kind(kinds)),
-    )
-    for report in reports:
-        print(f"{report.text()}\n", flush=True)
-    for name, each in verdicts.items():
-        for key in each.lost[:_NAMED_MAX]:
-            print(f"lost of {name}: {key}")
-    is_good = all(each.is_good for each in verdicts.values())
-    return 0 if is_good and not came_deleted and opened <= SLOTS and not load.refused else 1
-
-
-def _repeated(load: Load) -> str:
-    """What the answers were to calls that were repeated."""
-    return "repeated: " + ", ".join(f"{count} x {why}" for why, count in sorted(load.repeated.items()))
 
 
 if __name__ == "__main__":
