@@ -1,6 +1,7 @@
 """The stack is deployed with its switches flipped, by way of drained lanes, and then as it was."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from io import BytesIO
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,6 +13,7 @@ from infra.smoke import __main__ as command
 from infra.smoke import switches
 from infra.smoke.checks import Result
 from infra.smoke.stage import ON_AWS, Given, Queues, Stage
+from urllib3.exceptions import ReadTimeoutError
 
 KEY = "arn:aws:kms:eu-west-1:123456789012:key/1"
 EVERYTHING = Given(KEY, "subnet-1,subnet-2", "sg-1", "https://issuer.example", "sweephand", "e.y.J")
@@ -174,3 +176,11 @@ def test_the_checks_of_the_flipped_stack_have_namespaces_and_queues_of_their_own
 def test_options_that_need_each_other_are_refused_alone(arguments: list[str]) -> None:
     with pytest.raises(SystemExit):
         command._parse(arguments)
+
+
+def test_a_call_without_an_answer_has_no_answer_yet() -> None:
+    def hang(*_: object) -> None:
+        raise ReadTimeoutError(cast("Any", None), "/v1/limits", "Read timed out.")
+
+    client = cast("Any", SimpleNamespace(call=hang))
+    assert replace(stage(account()), client=client).answered("/v1/limits") is None
