@@ -170,22 +170,42 @@ def test_answers_that_differ_in_numbers_alone_are_one_group_and_a_group_can_be_s
     expect(page.locator("td.name")).to_have_text(["mail"] * 3)
 
 
-def test_runs_that_are_retried_are_cancelled_once_their_number_is_typed(
-    open_console: Open, town: Town
-) -> None:
+def test_few_runs_that_are_retried_are_named_and_cancelled(open_console: Open, town: Town) -> None:
     town.world.consumers.answering = failing_in_words
     town.put("slow", schedule="@every 20m", retry={"initialDelay": "2h"})
     town.let_pass(50 * MINUTE_MS)
-    page = open_console().show("ns/failures?state=retrying")
+    page = open_console(zone="UTC").show("ns/overview")
+    page.get_by_role("link", name="2 will be tried again", exact=True).click()
+    page.wait_for_url("**#/ns/failures?state=retrying")
     sent = bodies(page)
     page.get_by_role("button", name="Cancel all in this span").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("button", name="Cancel 2")).to_be_disabled()
-    dialog.get_by_label("Type 2 to confirm").fill("2")
+    expect(dialog.locator("li")).to_have_text(
+        ["slow, due Sat 21 Nov 15:40:05", "slow, due Sat 21 Nov 15:20:05"]
+    )
     dialog.get_by_role("button", name="Cancel 2").click()
     expect(page.get_by_text("2 runs cancelled.")).to_be_visible()
     expect(page.get_by_text("No retrying run was due in the last 1 day.")).to_be_visible()
     assert [(each["state"], each.get("dryRun")) for each in sent] == [("retrying", True), ("retrying", None)]
+
+
+def test_more_than_ten_runs_are_cancelled_once_their_number_is_typed(open_console: Open, town: Town) -> None:
+    town.world.consumers.answering = failing_in_words
+    town.put("slow", schedule="@every 1m", retry={"initialDelay": "2h"})
+    town.let_pass(11 * MINUTE_MS + 1_000)
+    page = open_console().show("ns/failures?state=retrying")
+    dialog = page.get_by_role("dialog")
+    page.get_by_role("button", name="Cancel those of slow").click()
+    expect(dialog.locator("li")).to_have_count(11)
+    expect(dialog.locator("li").last).to_have_text("and 1 more")
+    expect(dialog.get_by_role("button", name="Cancel 11")).to_be_disabled()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Cancel all in this span").click()
+    expect(dialog.locator("li")).to_have_count(0)
+    expect(dialog.get_by_role("button", name="Cancel 11")).to_be_disabled()
+    dialog.get_by_label("Type 11 to confirm").fill("11")
+    dialog.get_by_role("button", name="Cancel 11").click()
+    expect(page.get_by_text("11 runs cancelled.")).to_be_visible()
 
 
 def test_a_reader_is_offered_no_redrive_and_no_choice(open_console: Open) -> None:

@@ -62,9 +62,9 @@ def test_a_part_of_the_name_filters_too_and_offers_nothing_for_all_jobs(
     page = console.show("ns/jobs?prefix=eu-&contains=report")
     expect(page.get_by_text("1 to 50 of 60 jobs")).to_be_visible()
     # The calls for many jobs select by the beginning of the name alone, so they would take others too.
-    expect(page.get_by_role("button", name="that fit this filter")).to_have_count(0)
+    expect(page.get_by_role("button", name="Pause all")).to_have_count(0)
     page = console.show("ns/jobs?prefix=eu-")
-    expect(page.get_by_role("button", name="Choose all 60 that fit this filter")).to_be_visible()
+    expect(page.get_by_role("button", name="Pause all")).to_be_visible()
 
 
 def test_only_a_paused_job_shows_its_state_with_its_reason_as_text_and_no_next_run(
@@ -102,8 +102,8 @@ def test_all_jobs_of_a_filter_are_counted_confirmed_and_deleted_by_the_calls_for
     for number in range(150):
         town.put(f"old-{number:03}", dueTime="2190-01-01T00:00:00Z")
     page = open_console().show("ns/jobs?prefix=old-")
-    page.get_by_role("button", name="Choose all 150 that fit this filter").click()
-    page.get_by_role("group", name="All jobs of this filter").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("150 jobs · none failing")).to_be_visible()
+    page.get_by_role("button", name="Delete all").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Delete 150 jobs?")
     expect(dialog.get_by_role("button", name="Delete 150")).to_be_disabled()
@@ -113,6 +113,48 @@ def test_all_jobs_of_a_filter_are_counted_confirmed_and_deleted_by_the_calls_for
     assert town.world.has_job("failing")
     assert "DELETE /v1/namespaces/ns/jobs" in town.server.calls()
     assert "DELETE /v1/namespaces/ns/jobs/old-000" not in town.server.calls()
+
+
+def test_a_filter_whose_jobs_are_all_shown_offers_them_by_their_names(open_console: Open, town: Town) -> None:
+    console = open_console()
+    page = console.show("ns/jobs")
+    expect(page.get_by_text("3 jobs · 1 failing now")).to_be_visible()
+    expect(page.get_by_role("button", name="Delete all")).to_have_count(0)
+    page = console.show("ns/jobs?state=active&contains=i")
+    page.get_by_role("button", name="Delete all").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Delete 2 jobs?")
+    expect(dialog.locator("li")).to_have_text(["failing", "nightly-backup"])
+    # What comes meanwhile is not deleted: nobody has seen its name.
+    town.put("archive-it", schedule="@daily")
+    dialog.get_by_role("button", name="Delete 2").click()
+    expect(page.get_by_role("status")).to_have_text("2 jobs deleted.")
+    expect(page.locator("td.name a")).to_have_text(["archive-it"])
+    assert "DELETE /v1/namespaces/ns/jobs" not in town.server.calls()
+    assert town.world.has_job("digest")
+
+
+def test_the_number_of_jobs_is_typed_only_where_more_than_ten_are_deleted(
+    open_console: Open, town: Town
+) -> None:
+    for number in range(11):
+        town.put(f"old-{number:02}", dueTime="2190-01-01T00:00:00Z")
+    page = open_console().show("ns/jobs?prefix=old-")
+    page.get_by_role("button", name="Delete all").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("li")).to_have_text([f"old-{number:02}" for number in range(10)] + ["and 1 more"])
+    expect(dialog.get_by_role("button", name="Delete 11")).to_be_disabled()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Pause all").click()
+    expect(dialog.get_by_role("button", name="Pause 11")).to_be_enabled()
+    page.keyboard.press("Escape")
+    page.get_by_label("Choose all jobs of this page").check()
+    page.get_by_label("Choose old-10").uncheck()
+    page.get_by_role("group", name="Chosen jobs").get_by_role("button", name="Delete").click()
+    expect(dialog.locator("li")).to_have_count(10)
+    expect(dialog.get_by_label("to confirm")).to_have_count(0)
+    dialog.get_by_role("button", name="Delete 10").click()
+    expect(page.locator("td.name a")).to_have_text(["old-10"])
 
 
 def test_the_failed_runs_of_chosen_jobs_are_redriven(open_console: Open, town: Town) -> None:
@@ -132,8 +174,7 @@ def test_the_failed_runs_of_all_jobs_of_a_filter_are_counted_by_the_api_and_redr
     for number in range(60):
         town.put(f"job-{number:03}", dueTime="2190-01-01T00:00:00Z", labels={"team": "ops"})
     page = open_console().show("ns/jobs?label=team%3Aops")
-    page.get_by_role("button", name="Choose all 62 that fit this filter").click()
-    page.get_by_role("button", name="Redrive").click()
+    page.get_by_role("button", name="Redrive all").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Redrive 3 runs?")
     assert not town.world.queue.waiting

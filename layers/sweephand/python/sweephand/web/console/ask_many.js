@@ -1,7 +1,7 @@
 // The dialogs that ask before many jobs or runs are changed, and the count before them.
 
 import { html, useState } from "./vendor/preact.js";
-import { Problem } from "./api.js";
+import { getSome, inNamespace, Problem } from "./api.js";
 import { Ask } from "./ask.js";
 import { changeAll, changeMatching, changeNamed, countRuns, doneText, VERB_WORDS } from "./change_many.js";
 import { InputField, textOf, useForm } from "./form.js";
@@ -27,20 +27,25 @@ export function useCount() {
   return { begin, problem, status: counting === null ? null : html`<span role="status">Counting … ${count(counting)}</span>` };
 }
 
+/** A dialog names so many. Before more of them are ended, their number has to be typed. */
+const NAMED_MAX = 10;
+
 /**
  * Asks before `total` jobs or runs are changed. `deed` is told what to call after each, and returns how many were
- * changed. `about` says what that means, and `lines` what is selected.
+ * changed. `about` says what that means, `lines` what is selected, and `names` which ones.
  */
-function AskMany({ verb, noun, total, about, danger, typed, lines, deed, onTold, onClose, children }) {
+function AskMany({ verb, noun, total, about, danger, lines = [], names = [], deed, onTold, onClose, children }) {
   const [done, setDone] = useState(0);
   const change = async () => {
     setDone(0);
     onTold(doneText(verb, await deed(setDone), verb === "redrive" ? "run" : noun));
   };
   return html`<${Ask} title=${`${VERB_WORDS[verb]} ${counted(total, noun)}?`} verb=${`${VERB_WORDS[verb]} ${count(total)}`} danger=${danger}
-    typed=${typed ? String(total) : null} deed=${change} onClose=${onClose}>${(problem) => html`
+    typed=${danger && total > NAMED_MAX ? String(total) : null} deed=${change} onClose=${onClose}>${(problem) => html`
     <p>${about}</p>
     ${lines.map((line) => html`<p key=${line} class="soft long">${line}</p>`)}
+    ${names.length ? html`<ul class="names">${names.slice(0, NAMED_MAX).map((each) => html`<li><code>${each}</code></li>`)}
+      ${names.length > NAMED_MAX ? html`<li class="soft">and ${count(names.length - NAMED_MAX)} more</li>` : null}</ul>` : null}
     ${typeof children === "function" ? children(problem) : children}
     ${done ? html`<p role="status">${count(done)} so far</p>` : null}`}<//>`;
 }
@@ -58,10 +63,8 @@ export function AskJobs({ namespace, verb, names, filter, total, onTold, onClose
   const form = useForm({ reason: "", until: "" });
   const deed = (onDone) => (filter ? changeMatching(namespace, verb, filter, pauseOf(form.given), onDone) : changeNamed(namespace, verb, names, pauseOf(form.given), onDone));
   return html`<${AskMany} verb=${verb} noun=${filter && verb === "redrive" ? "run" : "job"} total=${total} about=${ABOUT_JOBS[verb]} danger=${verb === "delete"}
-    typed=${verb === "delete" && total > 1} deed=${deed} onTold=${onTold} onClose=${onClose}
+    names=${names} deed=${deed} onTold=${onTold} onClose=${onClose}
     lines=${filter ? [[filter.prefix ? `Names that begin with ${filter.prefix}` : "", ...filter.label].filter(Boolean).join(", ")] : []}>${(problem) => html`
-    ${names ? html`<ul class="names">${names.slice(0, 8).map((each) => html`<li key=${each}><code>${each}</code></li>`)}
-      ${names.length > 8 ? html`<li class="soft">and ${count(names.length - 8)} more</li>` : null}</ul>` : null}
     ${verb === "pause" ? html`<${PauseFields} form=${form} problem=${problem} />` : null}`}<//>`;
 }
 
@@ -77,9 +80,12 @@ export const pauseOf = ({ reason, until }) => ({ reason: textOf(reason), until: 
 /** What becomes of runs. */
 const ABOUT_RUNS = { redrive: "Sweephand tries each of them again at once, under the same trigger id.", cancel: "No further attempt of them begins." };
 
+/** A run as a dialog names it. */
+export const namedRun = (run) => `${run.job}, due ${inZone(run.dueAt, viewerZone())}`;
+
 /** Asks before runs are redriven or cancelled. Of a span, `lines` say what is selected, and `counts` how many runs each namespace has. */
-export function AskRuns({ verb, lines = [], counts = [], ...rest }) {
-  return html`<${AskMany} verb=${verb} noun="run" about=${ABOUT_RUNS[verb]} danger=${verb === "cancel"} typed=${verb === "cancel" && lines.length} lines=${lines} ...${rest}>
+export function AskRuns({ verb, counts = [], ...rest }) {
+  return html`<${AskMany} verb=${verb} noun="run" about=${ABOUT_RUNS[verb]} danger=${verb === "cancel"} ...${rest}>
     ${counts.length > 1 ? html`<ul class="names">${counts.map(([namespace, number]) => html`<li key=${namespace}><code>${namespace}</code> ${count(number)}</li>`)}</ul>` : null}<//>`;
 }
 
@@ -97,7 +103,9 @@ export function CountSpan({ namespaces, verb, filter, onAsk }) {
       if (found) counts.push([namespace, found]);
     }
     if (!total) throw new Problem(0, `The API found no run in this span to ${verb}. Jobs may be deleted, or runs may have changed.`);
-    onAsk({ total, counts, lines: linesOf(all), deed: (onDone) => changeSpan(verb, all, counts, onDone) });
+    const few = verb === "cancel" && total <= NAMED_MAX ? counts : [];
+    const named = await Promise.all(few.map(([namespace]) => getSome(inNamespace(namespace, "runs"), all, { most: NAMED_MAX })));
+    onAsk({ total, counts, names: named.flatMap(({ items }) => items.map(namedRun)), lines: linesOf(all), deed: (onDone) => changeSpan(verb, all, counts, onDone) });
   });
   return html`${status || html`<${Verb} title=${`${VERB_WORDS[verb]} all in this span …`} kind="main" onClick=${start} />`}<${ProblemNote} problem=${problem} />`;
 }

@@ -5,7 +5,7 @@ import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { getSome, inNamespace } from "./api.js";
 import { useAsked } from "./ask.js";
-import { AskRuns, CountSpan, VERB_OF_STATE } from "./ask_many.js";
+import { AskRuns, CountSpan, namedRun, VERB_OF_STATE } from "./ask_many.js";
 import { changeEach, chosenWith, VERB_WORDS } from "./change_many.js";
 import { FailuresEverywhere } from "./failures_all.js";
 import { choicesOf, SearchField, useFields, wordsIn } from "./form.js";
@@ -110,7 +110,7 @@ function FailuresHere({ namespace, seen, filter, verb, onTold }) {
   const [chosen, setChosen] = useState(new Set());
   const live = useLive(() => runsThatFit(namespace, filter()), "runs");
   const { asked, ask, close } = useAsked(live.reload);
-  const askEach = (runs) => ask({ total: runs.length, deed: async (onDone) => {
+  const askEach = (runs) => ask({ total: runs.length, names: runs.map(namedRun), deed: async (onDone) => {
     const changed = await changeEach(namespace, verb, runs, onDone);
     setChosen(new Set());
     return changed;

@@ -36,9 +36,8 @@ function wholeTarget({ target = {} }) {
  */
 export function JobTable({ namespace, groups, chosen, onChoose }) {
   const items = groups.flatMap(([, each]) => each);
-  const isChosen = (job) => chosen.isAll || chosen.names.has(job.name);
-  const toggle = (jobs, isOn) => onChoose(chosenWith(chosen.isAll ? items.map((each) => each.name) : chosen.names, jobs.map((each) => each.name), isOn));
-  const box = (label, jobs) => chosen && html`<input type="checkbox" aria-label=${label} checked=${jobs.every(isChosen)}
+  const toggle = (jobs, isOn) => onChoose(chosenWith(chosen, jobs.map((each) => each.name), isOn));
+  const box = (label, jobs) => chosen && html`<input type="checkbox" aria-label=${label} checked=${jobs.every((job) => chosen.has(job.name))}
     onChange=${(event) => toggle(jobs, event.target.checked)} />`;
   const head = [...(chosen ? [box("Choose all jobs of this page", items)] : []), "Name", "Newest outcomes", "Schedule", "Next run", "Target", "Owner", "Labels"];
   return html`<${Table} label="Jobs" className="jobs" head=${head} isGrouped>${groups.map(([title, jobs]) => html`<tbody key=${title}>

@@ -27,7 +27,7 @@ const COUNTED_PAGES = 5;
 const JOB_TABS = [["All", {}], ["Failing", { health: "failing" }], ...["active", "paused", "completed"].map((state) => [titled(state), { state }])];
 
 const NO_JOBS_FOUND = { items: [] };
-const NOTHING_CHOSEN = { key: "", names: new Set(), isAll: false };
+const NOTHING_CHOSEN = new Set();
 
 function titled(word) {
   return word[0].toUpperCase() + word.slice(1);
@@ -59,11 +59,11 @@ export function Jobs({ me, namespace, query }) {
     JSON.stringify([key, isBegin]), FAILING_REFRESH_MS);
   const [version, setVersion] = useState(0);
   const total = useTotal(namespace, filter, cursors.length, live.value, JSON.stringify([key, version]));
-  const [choice, setChoice] = useState(NOTHING_CHOSEN);
-  const chosen = choice.key === key ? choice : NOTHING_CHOSEN;
+  const [choice, setChoice] = useState({});
+  const chosen = choice.key === key ? choice.names : NOTHING_CHOSEN;
   const [asked, setAsked] = useState(null);
   const [told, setTold] = useState("");
-  const choose = (names, isAll = false) => setChoice({ key, names, isAll });
+  const choose = (names) => setChoice({ key, names });
   const close = () => {
     setAsked(null);
     live.reload();
@@ -72,7 +72,7 @@ export function Jobs({ me, namespace, query }) {
   const tell = (text) => {
     setTold(text);
     setVersion(version + 1);
-    setChoice(NOTHING_CHOSEN);
+    setChoice({});
   };
   const mayWrite = may(me, "write");
   const first = isBegin ? failingFirst(live.value?.items || [], failing.value?.items || []) : [];
@@ -87,7 +87,7 @@ export function Jobs({ me, namespace, query }) {
     ${told ? html`<p class="told" role="status">${told}</p>` : null}
     ${failing.problem && !live.problem ? html`<${ProblemNote} problem=${failing.problem} onRetry=${failing.reload} />` : null}
     <${Loaded} live=${live} what="the jobs" show=${(found) => (found.items.length || first.length ? html`
-      <${Selection} namespace=${namespace} filter=${filter} chosen=${chosen} shown=${[...first, ...found.items]} total=${total}
+      <${Selection} namespace=${namespace} filter=${filter} chosen=${chosen} items=${found.items} first=${first} total=${total}
         failing=${isBegin && failing.value ? failingText(first, failing.value) : ""} mayWrite=${mayWrite} onChoose=${choose} onAsk=${setAsked} />
       <${JobTable} namespace=${namespace} groups=${groups(found)} chosen=${mayWrite ? chosen : null} onChoose=${choose} />
       ${first.length && failing.value?.nextCursor ? html`<p><a href=${linkTo([namespace, "jobs"], { ...filter, health: "failing" })}>Show all failing jobs</a></p>` : null}
@@ -149,23 +149,26 @@ function JobTabs({ namespace, filter }) {
     href=${linkTo([namespace, "jobs"], { ...filter, state: "", health: "", sort: "", ...part })}>${title}</a>`)}</nav>`;
 }
 
-/** The bar over the rows: how many there are, and what to do with the chosen ones or with all that fit the filter. */
-function Selection({ namespace, filter, chosen, shown, total, failing, mayWrite, onChoose, onAsk }) {
+/**
+ * The bar over the rows: how many there are, and what to do with the chosen ones. While none is chosen it is done with
+ * all that fit the filter: by their names if the page has all of them, and else by the calls for many.
+ */
+function Selection({ namespace, filter, chosen, items, first, total, failing, mayWrite, onChoose, onAsk }) {
   const { begin, problem, status } = useCount();
-  // The calls for many select by prefix and labels alone.
-  const mayTakeAll = mayWrite && (filter.prefix || filter.label.length) && !filter.state && !filter.contains && !filter.health && (!total || total.isPartial || total.count > JOB_ROWS);
-  const ask = (verb) => (chosen.isAll ? begin(async (onCount) => onAsk({ verb, filter, total: await countOf(namespace, verb, filter, onCount) }))
-    : onAsk({ verb, names: [...chosen.names], total: chosen.names.size }));
-  const verbs = () => ["pause", "resume", "redrive", "delete"].map((verb) => html`<${Verb} key=${verb} title=${VERB_WORDS[verb]} kind=${verb === "delete" ? "danger" : ""} onClick=${() => ask(verb)} />`);
-  const clear = html`<${Verb} title="Clear" kind="plain" onClick=${() => onChoose(new Set())} />`;
-  const elsewhere = [...chosen.names].filter((name) => !shown.some((each) => each.name === name)).length;
-  const all = total && !total.isPartial ? `all ${count(total.count)}` : "all";
+  const isExact = total && !total.isPartial;
+  const named = (names) => (verb) => onAsk({ verb, names, total: names.length });
+  const fitting = (verb) => begin(async (onCount) => onAsk({ verb, filter, total: await countOf(namespace, verb, filter, onCount) }));
+  const isWhole = isExact && total.count === items.length && items.length > 0;
+  // these calls select by prefix and labels alone
+  const isSelected = (filter.prefix || filter.label.length) && !filter.state && !filter.contains && !filter.health;
+  const askAll = !mayWrite || !isNarrowed(filter) ? null : isWhole ? named(items.map((job) => job.name)) : isSelected ? fitting : null;
+  const verbs = (ask, rest = "") => ["pause", "resume", "redrive", "delete"].map((verb) => html`<${Verb} key=${verb} title=${VERB_WORDS[verb] + rest} kind=${verb === "delete" ? "danger" : ""} onClick=${() => ask(verb)} />`);
+  const elsewhere = [...chosen].filter((name) => ![...first, ...items].some((each) => each.name === name)).length;
   if (status) return html`<div class="selection">${status}</div>`;
-  return html`<${ProblemNote} problem=${problem} />${chosen.isAll ? html`
-    <div class="selection" role="group" aria-label="All jobs of this filter"><span>${titled(all)} that fit this filter</span>${verbs()}${clear}</div>` : chosen.names.size ? html`
-    <div class="selection" role="group" aria-label="Chosen jobs"><span>${total && !total.isPartial ? `${count(chosen.names.size)} of ${counted(total.count, "job")}` : counted(chosen.names.size, "job")} chosen${elsewhere ? `, ${count(elsewhere)} on other pages` : ""}</span>${verbs()}${clear}</div>` : html`
-    <div class="selection is-idle"><span>${[titled(totalText(total) || "…"), failing].filter(Boolean).join(" · ")}</span>
-      ${mayTakeAll ? html`<button type="button" onClick=${() => onChoose(new Set(), true)}>Choose ${all} that fit this filter</button>` : null}</div>`}`;
+  return html`<${ProblemNote} problem=${problem} />${chosen.size ? html`
+    <div class="selection" role="group" aria-label="Chosen jobs"><span>${isExact ? `${count(chosen.size)} of ${counted(total.count, "job")}` : counted(chosen.size, "job")} chosen${elsewhere ? `, ${count(elsewhere)} on other pages` : ""}</span>
+      ${verbs(named([...chosen]))}<${Verb} title="Clear" kind="plain" onClick=${() => onChoose(new Set())} /></div>` : html`
+    <div class="selection is-idle"><span>${[titled(totalText(total) || "…"), failing].filter(Boolean).join(" · ")}</span>${askAll ? verbs(askAll, isExact ? ` all ${count(total.count)}` : " all") : null}</div>`}`;
 }
 
 /** How many jobs a verb changes, or how many of their runs it redrives. */
