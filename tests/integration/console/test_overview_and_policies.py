@@ -12,6 +12,7 @@ from tests.integration.console.conftest import SCRIPT, Console, Town
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.jobs import forecast
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.timer import Heartbeat
 
 Open = Callable[..., Console]
@@ -58,15 +59,68 @@ def test_the_overview_looks_for_paused_jobs_by_one_call_and_says_that_there_may_
     page.wait_for_url("**#/ns/jobs?state=paused")
 
 
-def test_the_overview_shows_what_failed_by_job(open_console: Open) -> None:
-    page = open_console().show("ns/overview")
+def test_the_overview_shows_what_failed_by_answer_and_leads_to_those_runs(
+    open_console: Open, town: Town
+) -> None:
+    def answering(attempt: Attempt) -> Answer:
+        """A consumer whose answers name an order. What failed in the town before has another answer."""
+        return Answer(succeeded=False, is_final=True, code=500, text=f"no order {attempt.trigger.sequence}")
+
+    town.world.consumers.answering = answering
+    for number in range(5):
+        town.put(f"mail-{number}", schedule="@every 20m")
+    town.let_pass(50 * MINUTE_MS)
+    console = open_console()
+    page = console.show("ns/overview")
     failed = page.get_by_role("region", name="What failed")
     expect(failed.get_by_text("0 will be tried again")).to_be_visible()
+    expect(failed.get_by_role("link", name="0 will be tried again")).to_have_count(0)
+    of_answers = [re.compile("^500 · no order … 10 runs of 5 jobs"), re.compile("^422 .* 3 runs of 1 job")]
+    expect(failed.locator("tr.part")).to_have_text(of_answers)
+    expect(failed.locator("tbody").first.get_by_role("row")).to_have_count(4)
     row = failed.get_by_role("row").filter(has_text="failing")
-    expect(row).to_contain_text("422")
     expect(row.get_by_role("cell").nth(1)).to_have_text("3")
-    failed.get_by_role("link", name="3 failed").click()
+    failed.get_by_role("link", name="13 failed").click()
     page.wait_for_url("**#/ns/failures")
+    failed = console.show("ns/overview").get_by_role("region", name="What failed")
+    failed.get_by_role("link", name="500 · no order …").click()
+    page.wait_for_url("**#/ns/failures?group=answer")
+    failed = console.show("ns/overview").get_by_role("region", name="What failed")
+    failed.get_by_role("link", name=re.compile("^422")).click()
+    page.wait_for_url("**#/ns/failures?reason=*")
+    expect(page.locator("td.answer")).to_have_count(3)
+
+
+def test_the_overview_shows_the_jobs_that_fire_next(open_console: Open, town: Town) -> None:
+    for number in range(9):
+        town.put(f"a-report-{number}", dueTime=f"2027-01-0{9 - number}T00:00:00Z", labels={"team": "ops"})
+    console = open_console()
+    page = console.show("ns/overview")
+    jobs = page.get_by_role("region", name="Jobs, the next first")
+    expect(jobs.locator("td.name a")).to_have_text(
+        ["failing", "nightly-backup", *(f"a-report-{number}" for number in range(8, 2, -1))]
+    )
+    marks = jobs.get_by_role("group", name="Newest outcomes of failing, the newest last").get_by_role("link")
+    expect(marks).to_have_count(3)
+    asked = [path for _, path, _ in town.server.requests if "include=health" in path]
+    assert asked == ["/v1/namespaces/ns/jobs?include=health&limit=50"]
+    jobs.get_by_role("link", name="team:ops").first.click()
+    page.wait_for_url("**#/ns/jobs?label=team%3Aops")
+    jobs = console.show("ns/overview").get_by_role("region", name="Jobs, the next first")
+    jobs.get_by_role("link", name="All jobs").click()
+    page.wait_for_url("**#/ns/jobs")
+    for number in range(50):
+        town.put(f"b-{number:02}", dueTime="2190-01-01T00:00:00Z")
+    jobs = console.show("ns/overview").get_by_role("region", name="Jobs, the next first")
+    expect(jobs).to_contain_text("These are the next of the first 50 jobs by name.")
+    expect(jobs.locator("td.name a").first).to_have_text("a-report-8")
+
+
+def test_the_overview_of_an_empty_namespace_says_how_to_make_the_first_job(open_console: Open) -> None:
+    page = open_console().show("empty/overview")
+    expect(page.get_by_role("heading", name="No jobs in empty yet.")).to_be_visible()
+    page.get_by_role("link", name="Write the first one").click()
+    page.wait_for_url("**#/empty/new")
 
 
 def test_a_forecast_of_many_jobs_shows_what_is_counted_so_far(

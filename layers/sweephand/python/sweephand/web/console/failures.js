@@ -64,6 +64,15 @@ export function groupsOf(runs, titleOf) {
   return [...found].sort(([, one], [, other]) => other.length - one.length);
 }
 
+/** The answer of each of these runs, or what they have in common. */
+const answerOf = (runs, title) => (runs.every((run) => answerText(run) === answerText(runs[0])) ? answerText(runs[0]) : title);
+
+/** Failed runs of the last day by their answer: the answer, its runs, and the link that shows them alone. */
+export function failedByAnswer(namespace, runs) {
+  const seen = seenIn(new URLSearchParams("group=answer"));
+  return groupsOf(runs, FAILURE_GROUPS.answer).map(([title, each]) => [answerOf(each, title), each, addressOf(namespace, filterOfGroup(seen, title, each, runs) || seen)]);
+}
+
 export function Failures({ me, namespace, query }) {
   const seen = seenIn(query);
   const isEverywhere = Boolean(seen.all) && me.namespace === "*";
@@ -153,10 +162,10 @@ function FailureGroup({ namespace, seen, title, runs, all, chosen, onToggle, ver
   const only = filterOfGroup(seen, title, runs, all);
   const box = (label, some) => chosen && html`<input type="checkbox" aria-label=${label} checked=${some.every((run) => chosen.has(nameOfRun(run)))}
     onChange=${(event) => onToggle(some, event.target.checked)} />`;
-  // else the title is the answer of each
-  const differ = isByJob || runs.some((run) => answerText(run) !== answerText(runs[0]));
+  const answer = answerOf(runs, title);
+  const differ = isByJob || answer !== answerText(runs[0]);
   const heads = [...(isByJob ? [] : ["Job"]), "Due", "Attempts", ...(differ ? ["Answer"] : [])];
-  return html`<section class="group"><div class="head"><h2 class="long">${isByJob ? html`<a href=${jobLink(namespace, title)}>${title}</a>` : differ ? title : answerText(runs[0])}</h2><span class="soft">${counted(runs.length, "run")}</span>
+  return html`<section class="group"><div class="head"><h2 class="long">${isByJob ? html`<a href=${jobLink(namespace, title)}>${title}</a>` : answer}</h2><span class="soft">${counted(runs.length, "run")}</span>
       ${only ? html`<a class="small" href=${addressOf(namespace, only)} aria-label=${`Show only those of ${title}`}>Only these</a>` : null}
       ${verb ? html`<div class="verbs"><button type="button" aria-label=${`${VERB_WORDS[verb]} those of ${title}`} onClick=${() => onAsk(runs)}>${VERB_WORDS[verb]} ${count(runs.length)}</button></div>` : null}</div>
     <${Whole} items=${runs} most=${ROWS_OF_A_GROUP} show=${(shown) => html`<${Table} label=${`Runs of ${title}`} className="failed"

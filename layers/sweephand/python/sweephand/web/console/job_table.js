@@ -31,21 +31,22 @@ function wholeTarget({ target = {} }) {
 }
 
 /**
- * Jobs in groups of a title and their rows. `chosen` is null if the key may change nothing. A title that is empty
- * is left out.
+ * Jobs in groups of a title and their rows. Without `chosen` none can be chosen. A title that is empty is left out.
+ * `isShort` leaves out how a job is defined.
  */
-export function JobTable({ namespace, groups, chosen, onChoose }) {
+export function JobTable({ namespace, groups, chosen, onChoose, isShort }) {
   const items = groups.flatMap(([, each]) => each);
   const toggle = (jobs, isOn) => onChoose(chosenWith(chosen, jobs.map((each) => each.name), isOn));
   const box = (label, jobs) => chosen && html`<input type="checkbox" aria-label=${label} checked=${jobs.every((job) => chosen.has(job.name))}
     onChange=${(event) => toggle(jobs, event.target.checked)} />`;
-  const head = [...(chosen ? [box("Choose all jobs of this page", items)] : []), "Name", "Newest outcomes", "Schedule", "Next run", "Target", "Owner", "Labels"];
+  const head = [...(chosen ? [box("Choose all jobs of this page", items)] : []), "Name", "Newest outcomes",
+    ...(isShort ? ["Next run"] : ["Schedule", "Next run", "Target", "Owner"]), "Labels"];
   return html`<${Table} label="Jobs" className="jobs" head=${head} isGrouped>${groups.map(([title, jobs]) => html`<tbody key=${title}>
       ${title ? html`<tr class="part"><th scope="rowgroup" colspan=${head.length}>${title}</th></tr>` : null}
-      ${jobs.map((job) => html`<${JobRow} key=${job.name} namespace=${namespace} job=${job} box=${box(`Choose ${job.name}`, [job])} />`)}</tbody>`)}<//>`;
+      ${jobs.map((job) => html`<${JobRow} key=${job.name} namespace=${namespace} job=${job} isShort=${isShort} box=${box(`Choose ${job.name}`, [job])} />`)}</tbody>`)}<//>`;
 }
 
-function JobRow({ namespace, job, box }) {
+function JobRow({ namespace, job, isShort, box }) {
   const paused = job.pausedUntil ? html`paused until <${When} at=${job.pausedUntil} zone=${job.timezone} />` : "none while paused";
   return html`<tr class=${job.state === "paused" ? "is-paused" : ""}>
     ${box ? html`<td class="box">${box}</td>` : null}
@@ -53,11 +54,11 @@ function JobRow({ namespace, job, box }) {
       ${job.pauseReason ? html`<span class="under">${job.pauseReason}</span>` : null}
       ${job.description ? html`<span class="under">${job.description}</span>` : null}</td>
     <td class="newest"><${OutcomeMarks} namespace=${namespace} job=${job} /></td>
-    <td class="when"><code>${job.dueTime && !job.schedule ? "once" : scheduleText(job)}</code>
-      ${job.timezone ? html`<span class="under">${job.timezone.replaceAll("/", "/\u200b")}</span>` : null}${job.dueTime && !job.nextRun ? html`<span class="under">${job.dueTime}</span>` : null}</td>
+    ${isShort ? null : html`<td class="when"><code>${job.dueTime && !job.schedule ? "once" : scheduleText(job)}</code>
+      ${job.timezone ? html`<span class="under">${job.timezone.replaceAll("/", "/\u200b")}</span>` : null}${job.dueTime && !job.nextRun ? html`<span class="under">${job.dueTime}</span>` : null}</td>`}
     <td>${job.state === "paused" ? html`<span class="soft">${paused}</span>` : html`<${When} at=${job.nextRun} zone=${job.timezone} />`}</td>
-    <td class="target" title=${wholeTarget(job)}>${targetText(job)}</td>
-    <td class="owner soft">${job.owner}</td>
+    ${isShort ? null : html`<td class="target" title=${wholeTarget(job)}>${targetText(job)}</td>
+    <td class="owner soft">${job.owner}</td>`}
     <td class="labels">${Object.entries(job.labels || {}).map(([name, value]) => html`<a class="label" key=${name}
       href=${linkTo([namespace, "jobs"], { label: `${name}:${value}` })}>${name}:${value}</a>`)}</td>
   </tr>`;

@@ -5,7 +5,7 @@ import { get, pathOf, throughPages } from "./api.js";
 import { Spark } from "./chart.js";
 import { FirstJob } from "./first_job.js";
 import { useLive } from "./live.js";
-import { Beat, heartbeat, StackTrouble, Tile } from "./overview.js";
+import { StackHead, Tile } from "./overview.js";
 import { Loaded, Table, When } from "./parts.js";
 import { linkTo } from "./route.js";
 import { count, counted, countPlus, fromNow, lateness } from "./time.js";
@@ -19,15 +19,13 @@ const NAMESPACES_REFRESH_MS = 60_000;
 const JOBS_REFRESH_MS = 600_000;
 
 export function Everywhere({ me }) {
-  const health = useLive(heartbeat, "health");
   const known = useRef({ at: null, paused: new Map() });
   const [part, setPart] = useState(null);
   const live = useLive(() => everyNamespace(known.current, setPart), "every namespace", NAMESPACES_REFRESH_MS);
   useEffect(() => {
     if (live.value && !live.value.hasJobs) live.reload();
   }, [live.value]);
-  return html`<div class="head"><h1>All namespaces</h1>${health.value?.status === "ok" && health.value.enabled ? html`<${Beat} found=${health.value} />` : null}</div>
-    <${Loaded} live=${health} what="the heartbeat" show=${(found) => html`<${StackTrouble} found=${found} />`} />
+  return html`<${StackHead} title="All namespaces" />
     <${Loaded} live=${{ ...live, value: live.value ?? part }} what="the namespaces" show=${(found) => (found.items.length ? html`
       <${Totals} found=${found} /><${NamespaceTable} items=${found.items} />` : html`<${FirstJob} me=${me} />`)} />`;
 }

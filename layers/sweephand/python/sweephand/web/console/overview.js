@@ -1,15 +1,16 @@
-// The first screen of a namespace: four numbers, then what fails, what waits and is paused, the last hour, and the next day.
+// The first screen of a namespace: four numbers, then what fails, which jobs are next, what waits and is paused, the last hour, and the next day.
 
 import { html, useState } from "./vendor/preact.js";
 import { call, get, getSome, inNamespace, pathOf, throughPages } from "./api.js";
 import { Chart, Spark } from "./chart.js";
-import { groupsOf, runsOf } from "./failures.js";
+import { failedByAnswer, groupsOf, runsOf } from "./failures.js";
+import { FirstJob } from "./first_job.js";
+import { JobTable } from "./job_table.js";
 import { lastHour, lateOf, Lately } from "./last_hour.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, Table, When } from "./parts.js";
 import { POLICIES_SHOWN, Waiting, policyLimits, wholePolicies } from "./policies.js";
 import { jobLink, leadTo, linkTo } from "./route.js";
-import { answerText } from "./runs.js";
 import { atLeast, count, counted, countPlus, fromNow, inZone, lateness, stackNow, viewerZone } from "./time.js";
 
 const HOUR_MS = 3_600_000;
@@ -24,21 +25,25 @@ const FORECAST_REFRESH_MS = 60_000;
 /** The jobs among which a call looks for paused ones. */
 const LOOKED_AT = 1_000;
 
+/** How many jobs are shown, and among how many the next ones are looked for. The newest runs of each of the latter are read. */
+const JOBS_SHOWN = 8;
+const JOBS_READ = 50;
+
 export function Overview({ me, namespace }) {
-  const health = useLive(heartbeat, "health");
   const [part, setPart] = useState(null);
   const forecast = useLive(() => nextDay(namespace, setPart), `forecast ${namespace}`, FORECAST_REFRESH_MS);
   const paused = useLive(() => getSome(inNamespace(namespace, "jobs"), { state: "paused" }, { calls: 1 }), `paused ${namespace}`);
   const failing = useLive(() => lastDay(namespace), `failing ${namespace}`);
+  const jobs = useLive(() => getSome(inNamespace(namespace, "jobs"), { include: "health" }, { most: JOBS_READ, calls: 1 }), `jobs ${namespace}`);
   const policies = useLive(() => wholePolicies(namespace), `policies ${namespace}`);
   const hour = useLive(async () => (me.stats ? lastHour(namespace) : []), `stats ${namespace}`);
-  return html`<div class="head"><h1>Overview</h1>${health.value?.status === "ok" && health.value.enabled ? html`<${Beat} found=${health.value} />` : null}</div>
-    <${Loaded} live=${health} what="the heartbeat" show=${(found) => html`<${StackTrouble} found=${found} />`} />
+  return html`<${StackHead} title="Overview" />
     <ul class="tiles" aria-label="What needs a look">
       <${FailedTile} namespace=${namespace} live=${failing} /><${LateTile} me=${me} namespace=${namespace} live=${hour} />
       <${WaitingTile} namespace=${namespace} live=${policies} /><${PausedTile} namespace=${namespace} jobs=${paused} policies=${policies} /></ul>
     <section aria-labelledby="failing-title"><h2 id="failing-title">What failed in the last 24 hours</h2>
       <${Loaded} live=${failing} what="the failures" show=${(found) => html`<${Failing} namespace=${namespace} found=${found} />`} /></section>
+    <${Loaded} live=${jobs} what="the jobs" show=${(found) => html`<${NextJobs} me=${me} namespace=${namespace} found=${found} />`} />
     <div class="columns">
       <section aria-labelledby="flow-title"><h2 id="flow-title">Flow policies</h2>
         <${Loaded} live=${policies} what="the policies" show=${(found) => html`<${Flow} namespace=${namespace} found=${found} />`} /></section>
@@ -51,7 +56,7 @@ export function Overview({ me, namespace }) {
 }
 
 /** The health of the stack. A stack that does not tick answers 503, which is no failure of the call. */
-export async function heartbeat() {
+async function heartbeat() {
   try {
     return (await call("GET", pathOf("health"))).value;
   } catch (problem) {
@@ -60,14 +65,16 @@ export async function heartbeat() {
   }
 }
 
-/** That the stack ticks, in one small line. */
-export function Beat({ found }) {
-  const age = Math.round(Number(String(found.heartbeatAgeSeconds)));
-  return html`<p class="pulse"><strong>The stack ticks.</strong> <span class="soft">Its last tick was ${counted(age, "second")} ago.</span></p>`;
+/** The title of an overview. Beside it stands that the stack ticks, in one small line, and below it what is wrong with the stack as a whole. */
+export function StackHead({ title }) {
+  const live = useLive(heartbeat, "health");
+  const { status, enabled, heartbeatAgeSeconds } = live.value || {};
+  return html`<div class="head"><h1>${title}</h1>${status === "ok" && enabled ? html`<p class="pulse"><strong>The stack ticks.</strong>
+      <span class="soft"> Its last tick was ${counted(Math.round(Number(String(heartbeatAgeSeconds))), "second")} ago.</span></p>` : null}</div>
+    <${Loaded} live=${live} what="the heartbeat" show=${(found) => html`<${StackTrouble} found=${found} />`} />`;
 }
 
-/** What is wrong with the stack as a whole, above all else. */
-export function StackTrouble({ found }) {
+function StackTrouble({ found }) {
   if (found.status !== "ok") return html`<div class="beat is-bad" role="alert"><strong>The stack does not tick.</strong> ${found.detail}</div>`;
   if (found.enabled) return null;
   return html`<div class="beat is-warn"><strong>The stack is switched off.</strong> It keeps jobs and triggers, and delivers them later.
@@ -83,10 +90,12 @@ export function Tile({ title, value, detail, tone, link, onClick, spark }) {
 /** What a tile shows as long as it has no number. */
 const unknown = (live) => ({ tone: "calm", detail: live.problem ? "Could not be loaded." : "Counting …" });
 
+const failuresLink = (namespace, state) => linkTo([namespace, "failures"], { state: state === "failed" ? "" : state });
+
 function FailedTile({ namespace, live }) {
-  const link = linkTo([namespace, "failures"]);
-  if (!live.value) return html`<${Tile} title="Failed" link=${link} ...${unknown(live)} />`;
+  if (!live.value) return html`<${Tile} title="Failed" link=${failuresLink(namespace, "failed")} ...${unknown(live)} />`;
   const { failed, retrying } = live.value;
+  const link = failuresLink(namespace, !failed.items.length && retrying.items.length ? "retrying" : "failed");
   const jobs = new Set(failed.items.map((run) => run.job)).size;
   const more = retrying.items.length ? ` ${countPlus(retrying.items.length, retrying.isPartial)} will be tried again.` : "";
   const detail = failed.items.length ? `Runs of ${counted(jobs, "job")}, in the last 24 hours.${more}` : `No run in the last 24 hours.${more}`;
@@ -181,14 +190,33 @@ async function lastDay(namespace) {
   return { failed, retrying };
 }
 
+const ANSWERS_SHOWN = 5;
+const JOBS_OF_AN_ANSWER = 3;
+
+/** How many failed and are tried again, each with its link, and the former by their answers: one cause fails many jobs. */
 function Failing({ namespace, found: { failed, retrying } }) {
-  const said = (runs) => atLeast(runs.items.length, runs.isPartial);
   if (!failed.items.length && !retrying.items.length) return html`<p class="soft">No run has failed.</p>`;
-  const groups = groupsOf(failed.items, (run) => run.job).slice(0, 5);
-  return html`<p><a href=${linkTo([namespace, "failures"])}>${said(failed)} failed</a>, and ${said(retrying)} will be tried again.</p>
-    ${groups.length ? html`<${Table} label="Jobs whose runs failed" head=${["Job", "Failed", "Last due", "Last answer"]}>${groups.map(([job, [last, ...older]]) => html`<tr key=${job}>
-      <td class="name"><a href=${jobLink(namespace, job)}>${job}</a></td><td class="number">${count(older.length + 1)}</td>
-      <td><${When} at=${last.dueAt} /></td><td class="answer">${answerText(last)}</td></tr>`)}<//>` : null}`;
+  const number = (state, { items, isPartial }, words) => {
+    const text = `${atLeast(items.length, isPartial)} ${words}`;
+    return items.length ? html`<a href=${failuresLink(namespace, state)}>${text}</a>` : text;
+  };
+  const answers = failedByAnswer(namespace, failed.items).slice(0, ANSWERS_SHOWN).map(([answer, runs, link]) => [answer, runs, link, groupsOf(runs, (run) => run.job)]);
+  return html`<p>${number("failed", failed, "failed")}, and ${number("retrying", retrying, "will be tried again")}.</p>
+    ${answers.length ? html`<${Table} label="Runs that failed, by their answer" head=${["Job", "Failed", "Last due"]} isGrouped>${answers.map(([answer, runs, link, jobs]) => html`<tbody key=${answer}>
+      <tr class="part"><th scope="rowgroup" colspan="3"><a href=${link}>${answer}</a> <span class="soft">${counted(runs.length, "run")} of ${counted(jobs.length, "job")}</span></th></tr>
+      ${jobs.slice(0, JOBS_OF_AN_ANSWER).map(([job, [last, ...older]]) => html`<tr key=${job}>
+        <td class="name"><a href=${jobLink(namespace, job)}>${job}</a></td><td class="number">${count(older.length + 1)}</td><td><${When} at=${last.dueAt} /></td></tr>`)}</tbody>`)}<//>` : null}`;
+}
+
+/** When a job fires next, in ms. One that does not stands behind all others. */
+const dueOf = (job) => (job.state === "active" && job.nextRun ? Date.parse(job.nextRun) : Number.MAX_VALUE);
+
+function NextJobs({ me, namespace, found: { items, isPartial } }) {
+  if (!items.length && !isPartial) return html`<${FirstJob} me=${me} namespace=${namespace} />`;
+  const next = [...items].sort((one, other) => dueOf(one) - dueOf(other)).slice(0, JOBS_SHOWN);
+  return html`<section aria-labelledby="jobs-title"><div class="head"><h2 id="jobs-title">Jobs, the next first</h2><a href=${linkTo([namespace, "jobs"])}>All jobs</a></div>
+    <${JobTable} namespace=${namespace} groups=${[["", next]]} isShort />
+    ${isPartial ? html`<p>These are the next of the first ${count(items.length)} jobs by name.</p>` : null}</section>`;
 }
 
 function Paused({ namespace, found: { items: jobs, isPartial } }) {
