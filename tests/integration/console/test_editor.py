@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from tests.integration.console.conftest import Console, Town
+from tests.integration.console.conftest import NARROW, Console, Town
 
 Open = Callable[..., Console]
 
@@ -173,7 +173,6 @@ def test_a_change_in_one_view_shows_in_the_other_at_once(open_console: Open, tow
         json.dumps({**text, "retry": {"maxAttempts": 3, "odd": 1}})
     )
     expect(fold(page, "Retries").locator("summary")).to_contain_text("attempts at most 3")
-    fold(page, "Retries").locator("summary").click()
     expect(page.get_by_label("Attempts at most")).to_have_value("3")
     page.get_by_label("All attempts within").fill("2h")
     assert definition(page)["retry"] == {"maxAttempts": 3, "odd": 1, "maxAge": "2h"}
@@ -190,17 +189,31 @@ def test_a_change_in_one_view_shows_in_the_other_at_once(open_console: Open, tow
 
 def test_an_emptied_field_leaves_the_definition_and_so_does_an_empty_object(open_console: Open) -> None:
     page = open_console().show("ns/new")
-    fold(page, "Retries").locator("summary").click()
     page.get_by_label("Attempts at most").fill("5")
     assert definition(page)["retry"] == {"maxAttempts": 5}
     page.get_by_label("Attempts at most").fill("")
     assert "retry" not in definition(page)
 
 
+def test_groups_are_open_where_there_is_room_and_else_those_that_have_something(
+    open_console: Open, town: Town
+) -> None:
+    town.put("bounded", schedule="@daily", retry={"maxAttempts": 3})
+    page = open_console().show("ns/jobs/bounded/edit")
+    for label in ("Attempts at most", "Later by up to", "Priority"):
+        expect(page.get_by_label(label)).to_be_visible()
+    expect(page.get_by_label("Time-out")).to_be_hidden()
+    page = open_console(size=NARROW).show("ns/jobs/bounded/edit")
+    expect(page.get_by_label("Attempts at most")).to_have_value("3")
+    expect(page.get_by_label("Attempts at most")).to_be_visible()
+    expect(page.get_by_label("Priority")).to_be_hidden()
+    fold(page, "Overlap and limits").locator("summary").click()
+    expect(page.get_by_label("Priority")).to_be_visible()
+
+
 def test_a_value_that_the_form_cannot_show_is_changed_in_the_json_alone(open_console: Open) -> None:
     page = open_console().show("ns/new")
     page.get_by_label("The whole definition").fill('{"policy": ["a"], "target": {"type": "fax", "to": 7}}')
-    fold(page, "Overlap and limits").locator("summary").click()
     expect(page.get_by_label("Flow policy")).to_be_disabled()
     expect(page.get_by_label("Deliver to")).to_have_value("fax")
     page.get_by_label("Description").fill("x")
@@ -240,7 +253,6 @@ def test_a_job_that_somebody_else_changed_meanwhile_is_not_overwritten(
 
 def test_a_save_that_meets_another_change_keeps_both(open_console: Open, town: Town) -> None:
     page = open_console().show("ns/jobs/nightly-backup/edit")
-    fold(page, "Overlap and limits").locator("summary").click()
     page.get_by_label("Description").fill("mine")
     page.get_by_label("Priority").select_option("high")
     job = {name: town.api.get("nightly-backup").json[name] for name in ("schedule", "timezone", "data")}

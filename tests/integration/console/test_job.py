@@ -88,6 +88,24 @@ def test_a_range_of_due_times_is_filled_in(open_console: Open) -> None:
     expect(page.get_by_role("status")).to_contain_text("2 runs on the way")
 
 
+@pytest.mark.parametrize(
+    ("zone", "begin", "end"),
+    [
+        ("UTC", "2026-11-20T00:00", "2026-11-21T00:00"),
+        ("Pacific/Auckland", "2026-11-21T00:00", "2026-11-22T00:00"),
+    ],
+)
+def test_a_backfill_begins_with_yesterday_by_the_clock_of_the_viewer(
+    open_console: Open, zone: str, begin: str, end: str
+) -> None:
+    page = open_console(zone=zone).show("ns/jobs/nightly-backup")
+    page.get_by_role("button", name="Backfill").click()
+    expect(page.get_by_label("From")).to_have_value(begin)
+    expect(page.get_by_label("To, not included")).to_have_value(end)
+    page.get_by_role("dialog").get_by_role("button", name="Backfill").click()
+    expect(page.get_by_role("status")).to_contain_text("1 run on the way")
+
+
 def test_a_job_is_deleted_once_its_name_was_typed(open_console: Open, town: Town) -> None:
     page = open_console().show("ns/jobs/digest")
     page.get_by_role("button", name="Delete").click()

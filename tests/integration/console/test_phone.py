@@ -13,12 +13,13 @@ Open = Callable[..., Console]
 
 #: What a finger can reach on the present screen: the names of the actions, and the columns of each table. An
 #: action counts if it can be scrolled to, and if nothing lies over it. A column counts if all its cells can
-#: be scrolled into the window by their whole width, unless they are empty.
+#: be scrolled into the window by their whole width, unless they are empty. What is folded is opened first.
 REACHED: Final = """() => {
     const shows = (element) =>
         element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
     const nameOf = (element) => (element.getAttribute("aria-label") || element.labels?.[0]?.textContent
         || element.textContent || element.title || "").replace(/\\s+/g, " ").trim();
+    for (const each of document.querySelectorAll("details.fold")) each.open = true;
     const actions = [];
     const kinds = ":is(a, button, input, select, textarea, summary)";
     for (const each of document.querySelectorAll(`header ${kinds}, main ${kinds}`)) {

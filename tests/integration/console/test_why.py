@@ -17,6 +17,18 @@ def test_a_verdict_is_shown_with_its_evidence_as_text(open_console: Open) -> Non
     expect(page.get_by_text("resume").first).to_be_visible()
 
 
+def test_a_job_that_was_paused_after_its_last_due_time_says_so_without_an_instant(
+    open_console: Open, town: Town
+) -> None:
+    town.world.pause("failing")
+    console = open_console()
+    page = console.show("ns/jobs/failing/why")
+    expect(page.locator(".beat")).to_contain_text("422")
+    expect(page.locator(".note")).to_contain_text("Paused Sat 21 Nov 15:00:05")
+    assert console.show("ns/jobs/failing/why?at=2026-11-21T14:00:00Z").locator(".note").count() == 0
+    assert console.show("ns/jobs/digest/why").locator(".note").count() == 0
+
+
 def test_another_instant_has_another_verdict(open_console: Open) -> None:
     page = open_console(zone="UTC").show("ns/jobs/failing/why")
     expect(page.locator(".beat")).to_contain_text("422")

@@ -150,10 +150,16 @@ export function InputRows({ pointer, label, one, errors, rows, blank, show, onWr
     ${errors.map((each) => html`<p class="wrong" role="alert">${each}</p>`)}</fieldset>`;
 }
 
-/** Fields that few jobs need. The closed line says what is set. What the API refuses opens it. */
+/** Whether the form stands beside the JSON, and so has room for all groups of a job's fields. */
+const hasRoom = () => matchMedia("(min-width: 60rem)").matches;
+
+/**
+ * Fields that few jobs need. The closed line says what is set. A group is open where there is room, or if it has
+ * something. What the API refuses opens it. The groups of a target, which have a `base`, are closed.
+ */
 export function FoldedGroup({ form, title, plain, fields, base }) {
-  const [isOpen, setOpen] = useState(false);
   const set = fields.filter((spec) => valueAt(form.value, pointerOf(spec, base)) != null);
+  const [isOpen, setOpen] = useState(base === undefined && (hasRoom() || set.length > 0));
   const wrongs = fields.reduce((sum, spec) => sum + form.countWrong(pointerOf(spec, base)), 0);
   return html`<details class="fold" open=${isOpen || wrongs > 0} onToggle=${(event) => setOpen(event.currentTarget.open)}>
     <summary><strong>${title}</strong> ${wrongs ? html`<span class="wrong">${wrongs} refused</span> ` : null}<span class=${set.length ? "set" : "soft"}>${set.length

@@ -73,7 +73,7 @@ function useJobReader(path) {
 }
 
 /** What is unusual about a job, above all else. */
-function Notes({ job, zone }) {
+export function Notes({ job, zone }) {
   const blocks = {
     paused: `Its policy ${job.policy} is paused, so its triggers wait. Resume that policy, or give the job another one.`,
     broken: `The consumer of its policy ${job.policy} is out of order, so its triggers wait. They go on when a probe gets an answer.`,

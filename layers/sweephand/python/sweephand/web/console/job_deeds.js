@@ -8,7 +8,7 @@ import { choicesOf, InputField, useForm } from "./form.js";
 import { typedJson } from "./json.js";
 import { Verb } from "./parts.js";
 import { goTo, linkTo, runLink } from "./route.js";
-import { counted, instantIn } from "./time.js";
+import { counted, instantIn, yesterday } from "./time.js";
 
 /** What came of a deed that makes triggers or attempts. */
 export function Told({ namespace, name, answer }) {
@@ -31,7 +31,8 @@ export function Verbs({ job, onAsk }) {
 /** The dialog of one verb. `onClose` gets the API's answer once the deed is done. */
 export function Deed({ verb, job, namespace, onClose }) {
   const path = inNamespace(namespace, "jobs", job.name);
-  const form = useForm({ reason: "", until: "", catchup: "", data: "", from: "", to: "" });
+  const [from, to] = yesterday();
+  const form = useForm({ reason: "", until: "", catchup: "", data: "", from, to });
   const { given } = form;
   const answer = useRef(null);
   const remove = async () => {

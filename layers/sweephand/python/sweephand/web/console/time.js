@@ -86,6 +86,12 @@ export function wallOf(text, zone = viewerZone(), digits = 16) {
   return Number.isNaN(instant) ? "" : new Date(shownAt(instant, zone)).toISOString().slice(0, digits);
 }
 
+/** When yesterday began and ended by the viewer's clock, as it shows that. */
+export function yesterday() {
+  const today = wallOf(new Date(stackNow()).toISOString(), undefined, 10);
+  return [Date.parse(today) - DAY, Date.parse(today)].map((at) => new Date(at).toISOString().slice(0, 16));
+}
+
 /**
  * The instant at which the clock of a zone shows a text such as `2026-12-24T18:00`; undefined if it is no such text.
  * Of a time that comes twice it is the first, and of one that is skipped the same time after the gap began.

@@ -4,6 +4,7 @@ import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { get, inNamespace } from "./api.js";
 import { Changes } from "./changes.js";
+import { Notes } from "./job.js";
 import { Deed, RunDeed, runVerbOf, Told, useJobOnce } from "./job_deeds.js";
 import { writeJson } from "./json.js";
 import { useLive } from "./live.js";
@@ -42,6 +43,7 @@ export function Why({ me, namespace, name, query }) {
   return html`<${Trail} namespace=${namespace} screen="jobs" title="Jobs" name=${name}>${live.value ? choice : null}<//><${Head} title="Why?" />
     <div><${Loaded} live=${live} what="the reason" show=${({ found, job }) => html`
       ${told ? html`<${Told} namespace=${namespace} name=${name} answer=${told} />` : null}
+      ${job && !at && found.verdict !== "paused" ? html`<${Notes} job=${job} zone=${zone} />` : null}
       <${Verdict} found=${found} zone=${zone}>
         <${Actions} me=${me} namespace=${namespace} name=${name} found=${found} job=${job} onAsk=${setAsked} /><//>
       <${Proof} namespace=${namespace} name=${name} found=${found} zone=${zone} onLook=${look} />
