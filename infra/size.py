@@ -196,7 +196,8 @@ CEILINGS: Final = {
     # Which release an upgrade takes, and what it leaves behind: 50. A smoke check without an answer: 7.
     # Jobs and failures in the console: 477, in two modules more.
     # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
-    "tests": Size(lines=104_047, modules=897, inner_imports=1),
+    # All jobs of a filter, failures by their answers, the next jobs, and what dialogs name: 135.
+    "tests": Size(lines=104_182, modules=897, inner_imports=1),
 }
 
 
@@ -204,8 +205,9 @@ CEILINGS: Final = {
 #: Measurements beside other schedulers take 3,850, most of them cells of tables, and their decision 205.
 #: The pages about runs and jobs that fail take 500. The console takes 1,200: its calls for jobs 230, its
 #: counts of late and waiting triggers 150, charts 130, other screens 690. Twenty tasks of an operator take
-#: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. A release has a date.
-WORDS_MAX: Final = 66_633
+#: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
+#: console takes 205.
+WORDS_MAX: Final = 66_835
 
 
 def size_of(source: str) -> Size:

@@ -130,7 +130,6 @@ TASKS: Final = (
             Click("Write the first one"),
             Type("Name", "cleaning"),
             Type("URL", "$HOOK"),
-            Click("Calendar"),
             Type("Calendar", "fr"),
             Click("Create"),
         ),
@@ -161,9 +160,7 @@ TASKS: Final = (
         clicks(
             Click("Jobs"),
             Type("Name begins with", "old-"),
-            Click("Choose all jobs of this page"),
-            Click("Delete"),
-            Type("Type 3 to confirm", "3"),
+            Click("Delete all 3"),
             Click("Delete 3"),
         ),
         holds=_are_deleted,

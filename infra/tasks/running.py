@@ -5,8 +5,6 @@ from typing import Final
 from infra.tasks.scene import Scene, in_days
 from infra.tasks.steps import Choose, Click, Step, Task, Type, clicks, none, shell
 
-_TO_EDITOR: Final = (Click("Jobs"), Click("nightly"), Click("Edit"))
-
 #: The whole definition of the job `nightly`, as the editor shows it, with another jitter.
 _WITH_JITTER: Final = (
     '{"schedule": "30 2 * * *", "timezone": "Europe/Paris", "data": {"task": "backup"}, "jitter": "30s", '
@@ -93,21 +91,11 @@ def _is_still(scene: Scene) -> bool:
     return is_policy_paused or all(scene.job(each)["state"] == "paused" for each in ("orders", "prices"))
 
 
-#: Ways that are as they were.
-_RUN_NOW: Final = clicks(
-    Click("Jobs"),
+_RUN_NOW: Final = (
     Click("nightly"),
     Click("Run now"),
     Type("Data (optional)", '{"task": "now"}'),
     Click("Run now"),
-)
-_BACKFILL: Final = clicks(
-    Click("Jobs"),
-    Click("nightly"),
-    Click("Backfill"),
-    Type("From", "$YESTERDAY"),
-    Type("To, not included", "$TODAY"),
-    Click("Backfill"),
 )
 
 TASKS: Final = (
@@ -138,10 +126,8 @@ TASKS: Final = (
         shell("sweephand run cancel --state retrying --reason refused"),
         clicks(*_cancel("digest"), *_cancel("invoices"), *_cancel("sync")),
         clicks(
-            Click("Failures"),
-            Choose("State", "retrying"),
+            Click("3 will be tried again"),
             Click("Cancel all in this span …"),
-            Type("Type 3 to confirm", "3"),
             Click("Cancel 3"),
         ),
         holds=_are_cancelled,
@@ -162,10 +148,8 @@ TASKS: Final = (
             Click("Resume 3"),
         ),
         clicks(
-            Click("Jobs"),
             Click("team:ops"),
-            Click("Choose all jobs of this page"),
-            Click("Pause"),
+            Click("Pause all 3"),
             Type("Until (optional)", "$MORNING"),
             Click("Pause 3"),
         ),
@@ -176,8 +160,8 @@ TASKS: Final = (
         _backup,
         shell("""sweephand job trigger nightly --data '{"task": "now"}'"""),
         shell("""sweephand job trigger nightly --data '{"task": "now"}'"""),
-        _RUN_NOW,
-        _RUN_NOW,
+        clicks(Click("Jobs"), *_RUN_NOW),
+        clicks(*_RUN_NOW),
         holds=_has_run,
     ),
     Task(
@@ -189,10 +173,14 @@ TASKS: Final = (
             """--data '{"task": "backup"}' --field jitter='"30s"'""",
         ),
         shell("sweephand job patch nightly --jitter 30s"),
-        clicks(*_TO_EDITOR, Type("The whole definition (JSON)", _WITH_JITTER), Click("Save")),
         clicks(
-            *_TO_EDITOR, Click("Bounds, jitter, clock changes"), Type("Later by up to", "30s"), Click("Save")
+            Click("Jobs"),
+            Click("nightly"),
+            Click("Edit"),
+            Type("The whole definition (JSON)", _WITH_JITTER),
+            Click("Save"),
         ),
+        clicks(Click("nightly"), Click("Edit"), Type("Later by up to", "30s"), Click("Save")),
         holds=_has_jitter,
     ),
     Task(
@@ -203,8 +191,15 @@ TASKS: Final = (
             "--to $(date -u +%FT00:00:00Z)"
         ),
         shell("sweephand job backfill nightly --from yesterday --to today"),
-        _BACKFILL,
-        _BACKFILL,
+        clicks(
+            Click("Jobs"),
+            Click("nightly"),
+            Click("Backfill"),
+            Type("From", "$YESTERDAY"),
+            Type("To, not included", "$TODAY"),
+            Click("Backfill"),
+        ),
+        clicks(Click("nightly"), Click("Backfill"), Click("Backfill")),
         holds=_has_run,
     ),
     Task(
