@@ -197,7 +197,8 @@ CEILINGS: Final = {
     # Jobs and failures in the console: 477, in two modules more.
     # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
     # All jobs of a filter, failures by their answers, the next jobs, and what dialogs name: 135.
-    "tests": Size(lines=104_182, modules=897, inner_imports=1),
+    # What an audit cannot tell: 2.
+    "tests": Size(lines=104_184, modules=897, inner_imports=1),
 }
 
 
@@ -206,8 +207,8 @@ CEILINGS: Final = {
 #: The pages about runs and jobs that fail take 500. The console takes 1,200: its calls for jobs 230, its
 #: counts of late and waiting triggers 150, charts 130, other screens 690. Twenty tasks of an operator take
 #: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
-#: console takes 205.
-WORDS_MAX: Final = 66_835
+#: console takes 205. What an audit cannot tell: 36.
+WORDS_MAX: Final = 66_871
 
 
 def size_of(source: str) -> Size:

@@ -35,6 +35,10 @@ _UNWRITTEN_MS: Final = 5 * MINUTE_MS
 #: What is due within this went to the queue when a job was armed, by whatever clock; a whole bucket is spare.
 _ARMED_MS: Final = 390 * SECOND_MS + MINUTE_MS
 
+#: Once a timer is due, only the record of a success tells an audit that its last trigger was sent. So the
+#: timer of a job without such records is due later than ticks and sweepers may fail one after the other.
+_UNRECORDED_MS: Final = 10 * MINUTE_MS
+
 #: So long, the operator audits again until a lost timer is found. If it is not, the oracle finds it. After a
 #: while, no fault happens any more at the calls of the audit: once the timer would be due, no audit can be
 #: certain of its loss.
@@ -127,7 +131,8 @@ class Auditing:
     def _may_be_lost(self, timer: OccurrenceTimer, job: Job, now: Instant) -> bool:
         is_present = (job.uid, job.rev) == (timer.uid, timer.rev) and timer.put_off_to is None
         is_chain = job.paused_at is None and timer.followed_at is None and job.series == timer.series
-        is_certain = bucket_of(timer.due_at) > max(now, job.cut + _ARMED_MS)
+        spare_ms = 0 if job.definition.records_successes else _UNRECORDED_MS
+        is_certain = bucket_of(timer.due_at) > max(now + spare_ms, job.cut + _ARMED_MS)
         writes = self._written_at.get(job.key.name, ())
         return (
             is_present
