@@ -10,7 +10,8 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials, ReadOnlyCredentials
 
-_TIMEOUT_S = 30
+#: Longer than the gateway of AWS waits. On a busy machine, functions that are new take long to start.
+_TIMEOUT_S = 60
 
 _JOBS_PER_CALL = 100
 

@@ -10,6 +10,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.probe import slowness
 
 from sweephand.access.repeated_secrets import HIDDEN, RepeatedSecrets
 
@@ -162,4 +163,4 @@ def test_the_time_grows_with_the_length_of_a_text_whatever_it_is_made_of(unit: s
         return process_time() - began
 
     time_of(100)  # whatever is made at the first use
-    assert min(time_of(1_024) for _ in range(3)) < 0.1
+    assert any(time_of(1_024) < 0.1 * slowness() for _ in range(3))

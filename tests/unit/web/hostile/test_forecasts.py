@@ -9,8 +9,8 @@ from zoneinfo import available_timezones
 
 import pytest
 from tests.fakes.http_events import READER, TARGET, Client, event_of
+from tests.fakes.probe import CPU_S_MAX, slowness
 from tests.fakes.world import NOON
-from tests.unit.web.hostile.probe import CPU_S_MAX, slowness
 
 from sweephand.base.instants import DAY_MS, rfc3339
 from sweephand.base.limits import BULK_EXAMINED_MAX

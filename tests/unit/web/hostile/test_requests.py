@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import pytest
 from tests.fakes.http_events import document, event_of
+from tests.fakes.probe import CPU_S_MAX, slowness
 from tests.unit.web.hostile.bodies import UNITS, body, places, values
-from tests.unit.web.hostile.probe import CPU_S_MAX, slowness
 from tests.unit.web.tenants.calls import Call, calls
 from tests.unit.web.tenants.town import Town, town_for
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.http_events import READER, WRITER, Answered, Client
-from tests.unit.web.hostile.probe import slowness
+from tests.fakes.probe import slowness
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import DAY_MS
