@@ -197,8 +197,8 @@ CEILINGS: Final = {
     # Jobs and failures in the console: 477, in two modules more.
     # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
     # All jobs of a filter, failures by their answers, the next jobs, and what dialogs name: 135.
-    # What an audit cannot tell: 2.
-    "tests": Size(lines=104_184, modules=897, inner_imports=1),
+    # What an audit cannot tell: 2. Halves of all screens, of which CI runs one: 7.
+    "tests": Size(lines=104_191, modules=897, inner_imports=1),
 }
 
 

@@ -65,12 +65,16 @@ def reached(page: Page) -> dict[str, Any]:
     return found
 
 
-def test_a_phone_loses_no_action_and_no_column_of_any_screen(open_console: Open, town: Town) -> None:
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("half", [0, 1])
+def test_a_phone_loses_no_action_and_no_column_of_any_screen(
+    open_console: Open, town: Town, half: int
+) -> None:
     town.put_mail_out(hours=2)
     town.furnish()
     wide, narrow = open_console(), open_console(size=NARROW)
     wrong: dict[str, list[str]] = {}
-    for name, screen in SCREENS.items():
+    for name, screen in [*SCREENS.items()][half::2]:
         on_desk, on_phone = reached(wide.show(screen)), reached(narrow.show(screen))
         narrow.shoot(f"phone-{name}")
         if found := lost(on_desk, on_phone):

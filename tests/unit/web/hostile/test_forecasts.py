@@ -85,7 +85,7 @@ def sent(client: Client, query: str) -> tuple[dict[str, Any], float]:
     return answer, took_s
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("store", STORES)
 def test_no_forecast_takes_half_a_second_of_cpu_a_call(store: str, request: pytest.FixtureRequest) -> None:
     client = full(STORES[store])
@@ -140,7 +140,7 @@ SPANS: Final = (
 )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda each: str(each)[:40])
 def test_no_schedule_takes_half_a_second_of_cpu(client: Client, schedule: Any) -> None:
     for span in SPANS:
