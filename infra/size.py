@@ -208,7 +208,7 @@ CEILINGS: Final = {
 #: counts of late and waiting triggers 150, charts 130, other screens 690. Twenty tasks of an operator take
 #: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
 #: console takes 205. What an audit cannot tell: 36.
-WORDS_MAX: Final = 66_871
+WORDS_MAX: Final = 66_870
 
 
 def size_of(source: str) -> Size:
