@@ -197,7 +197,7 @@ CEILINGS: Final = {
     # Jobs and failures in the console: 477, in two modules more.
     # The console's bar, windows, secrets, keys, keys of policies, settings, and what a phone reaches: 670.
     # All jobs of a filter, failures by their answers, the next jobs, and what dialogs name: 135.
-    # What an audit cannot tell: 2. Halves of all screens, of which CI runs one: 7.
+    # A simulated audit loses no timer that it cannot judge: 2. Two tests take half of the screens: 7.
     "tests": Size(lines=104_191, modules=897, inner_imports=1),
 }
 
@@ -208,7 +208,7 @@ CEILINGS: Final = {
 #: counts of late and waiting triggers 150, charts 130, other screens 690. Twenty tasks of an operator take
 #: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
 #: console takes 205. What an audit cannot tell: 36.
-WORDS_MAX: Final = 66_870
+WORDS_MAX: Final = 66_879
 
 
 def size_of(source: str) -> Size:
