@@ -9,6 +9,7 @@ import fakeredis
 import pytest
 from django.core.cache.backends.locmem import LocMemCache
 from moto import mock_aws
+from tests.fakes.engines import one_request_at_a_time
 
 from sweephand_client.receive.stores import DynamoStore, MemoryStore, RedisStore, Store
 
@@ -40,7 +41,7 @@ def store(request: pytest.FixtureRequest, time: Time) -> Iterator[Any]:
         case "django":
             yield LocMemCache(request.node.name, {})
         case _:
-            with mock_aws():
+            with mock_aws(), one_request_at_a_time():
                 client = boto3.client("dynamodb", region_name="eu-west-1")
                 client.create_table(
                     TableName="ids",
