@@ -18,10 +18,23 @@ SKIPS_NOTHING = "SWEEPHAND_SKIP_NOTHING"
 #: .ci/run sets it to a number that it takes from the commit. Without it, every case runs.
 SAMPLE = "SWEEPHAND_SAMPLE"
 
+#: Where tests are dear: of how many parts a sample has one. The mark of a test goes first.
+SAMPLED = {
+    "contract": 2,
+    "integration/console": 4,
+    "unit/jobs/test_verbs_at_once.py": 3,
+    "unit/runs/test_async_kills.py": 3,
+    "unit/runs/test_overlap_races.py": 3,
+    "unit/schedules/test_properties.py": 3,
+    "unit/wheel/test_interleavings.py": 3,
+    "unit/wheel/test_kills.py": 3,
+}
 
-# A slow machine must not fail a test.
+
+# A slow machine must not fail a test. A sample has a quarter of the examples too.
+USUAL = settings.get_profile(settings.get_current_profile_name())
 settings.register_profile(
-    "unhurried", settings.get_profile(settings.get_current_profile_name()), deadline=None
+    "unhurried", USUAL, deadline=None, max_examples=USUAL.max_examples // (4 if os.environ.get(SAMPLE) else 1)
 )
 settings.load_profile("unhurried")
 
@@ -42,6 +55,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Let one process run all tests on DynamoDB Local. Each process would start one of its own, and each would
     compile the same code.
     """
+    for item in items:
+        path = item.path.relative_to(HERE)
+        parts = SAMPLED.get(path.as_posix()) or SAMPLED.get(path.parent.as_posix())
+        if parts and not item.get_closest_marker("sampled"):
+            item.add_marker(pytest.mark.sampled(parts))
     if os.environ.get(SAMPLE):
         others = set(outside_of_sample(items, int(os.environ[SAMPLE])))
         config.hook.pytest_deselected(items=list(others))

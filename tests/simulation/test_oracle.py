@@ -336,6 +336,7 @@ def test_the_oracle_complains_of_nothing_in_a_trace_that_keeps_every_promise(sto
     assert complaints(story()) == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("story", "doctoring", "expected"), ALL_BROKEN, ids=[expected for _, _, expected in ALL_BROKEN]
 )

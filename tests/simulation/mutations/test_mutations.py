@@ -11,7 +11,7 @@ from tests.simulation.mutations.under import exit_code
 GREEN = 8
 
 #: `make verify` runs all of them.
-pytestmark = pytest.mark.sampled(12)
+pytestmark = pytest.mark.sampled(20)
 
 CAUGHT = [name for name, each in MUTATIONS.items() if each.masked_by is None and each.shown_by is None]
 SHOWN = [name for name, each in MUTATIONS.items() if each.shown_by is not None]

@@ -229,6 +229,7 @@ def cpu_s(each: Used, text: str) -> float:
     return process_time() - began_s
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("each", USED, ids=lambda each: f"{each.module}-{each.method}-{each.pattern[:30]!a}")
 def test_a_pattern_takes_linear_time(each: Used) -> None:
     slowest = (0.0, 0)

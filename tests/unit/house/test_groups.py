@@ -1,10 +1,10 @@
-"""One process runs all tests on DynamoDB Local."""
+"""One process runs all tests on DynamoDB Local, and a sample has what is there."""
 
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.conftest import HERE, pytest_collection_modifyitems
+from tests.conftest import HERE, SAMPLED, pytest_collection_modifyitems
 
 
 def test_tests_on_dynamodb_local_are_a_group_in_whatever_folder_they_are(
@@ -21,5 +21,9 @@ def test_tests_on_dynamodb_local_are_a_group_in_whatever_folder_they_are(
     items = [item("unit"), item("contract", "dynamodb_local"), item("integration", "dynamodb_local")]
     no_options: Any = None
     pytest_collection_modifyitems(no_options, items)
-    group = [pytest.mark.xdist_group("dynamodb_local")]
-    assert [each.groups for each in items] == [[], group, group]
+    group, sampled = pytest.mark.xdist_group("dynamodb_local"), pytest.mark.sampled(SAMPLED["contract"])
+    assert [each.groups for each in items] == [[], [sampled, group], [group]]
+
+
+def test_all_that_is_sampled_is_there() -> None:
+    assert [each for each in SAMPLED if not (HERE / each).exists()] == []
