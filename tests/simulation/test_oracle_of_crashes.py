@@ -6,7 +6,17 @@ from dataclasses import replace
 import pytest
 from tests.simulation.oracle.runs import CRASHES_MAX
 from tests.simulation.traces.doctored import complaints, of, with_, without
-from tests.simulation.traces.stories import NOON, UID, every_minute, in_order, in_turn, requested, run
+from tests.simulation.traces.rare_events import LimitSet
+from tests.simulation.traces.stories import (
+    NOON,
+    UID,
+    every_minute,
+    in_order,
+    in_turn,
+    requested,
+    run,
+    written,
+)
 from tests.simulation.traces.trace import (
     Buried,
     Concluded,
@@ -42,6 +52,17 @@ def test_more_crashes_than_its_messages_may_count_are_named(
     expected = f"{trigger_id} crashed {limit + 1} functions, and was not given up after {limit}"
     assert expected in complaints(with_(*killed(trigger_id, limit + 1))(story()))
     assert expected not in complaints(with_(*killed(trigger_id, limit))(story()))
+
+
+@pytest.mark.parametrize(
+    "again", [LimitSet(NOON, 1_000), written("resume", "2-b", 700)], ids=["waits at the valve", "resumed"]
+)
+def test_a_trigger_that_is_sent_anew_may_crash_as_many_functions_again(again: Event) -> None:
+    trigger_id, limit = f"{UID}-{NOON + 60_000}-0", 2 * CRASHES_MAX
+    expected = f"{trigger_id} crashed {limit + 1} functions, and was not given up after {limit}"
+    assert expected in complaints(with_(again, *killed(trigger_id, limit + 1))(every_minute()))
+    story = complaints(with_(again, *killed(trigger_id, limit))(every_minute()))
+    assert not any("was not given up" in each for each in story)
 
 
 @pytest.mark.parametrize(

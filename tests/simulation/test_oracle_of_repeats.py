@@ -5,9 +5,18 @@ from dataclasses import replace
 from typing import Final
 
 import pytest
-from tests.simulation.traces.doctored import Doctoring, changed, complaints, of, with_
-from tests.simulation.traces.stories import NOON, deleted, in_order, replaced, written
-from tests.simulation.traces.trace import Event, Written
+from tests.simulation.traces.doctored import Doctoring, changed, complaints, of, with_, without
+from tests.simulation.traces.stories import (
+    NOON,
+    deleted,
+    in_order,
+    replaced,
+    requested,
+    retried,
+    run,
+    written,
+)
+from tests.simulation.traces.trace import Concluded, Event, Requested, RunStored, Written
 
 #: When the repeated creation brings the job back.
 _BACK: Final = NOON + 392_000
@@ -50,3 +59,16 @@ def test_no_other_revision_bears_the_name_of_an_earlier_one(
     story: Callable[[], list[Event]], mutation: Doctoring
 ) -> None:
     assert any(_NAMESAKE in each for each in complaints(mutation(story())))
+
+
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_a_deletion_cancels_a_run_although_the_job_comes_back(*, is_deleted: bool) -> None:
+    [creation] = (event for event in retried() if isinstance(event, Written))
+    second = requested(180, attempt=2, late_ms=14_000)
+    called_off = replace(run(second, "retrying", "cancelled"), at=NOON + 196_000)
+    gone = (deleted(195), replace(creation, at=NOON + 197_000)) if is_deleted else ()
+    second_failed = without(
+        *(of(kind, attempt=3) for kind in (Requested, Concluded)), of(RunStored, attempts=3)
+    )
+    story = in_order(second_failed(retried()), called_off, gone)
+    assert any("though nobody asked for it" in each for each in complaints(story)) != is_deleted

@@ -16,11 +16,11 @@ from tests.simulation.traces.stories import (
     timer,
 )
 from tests.simulation.traces.stories_of_ends import TRIGGER, reported
-from tests.simulation.traces.trace import Concluded, CursorStored, Event, Requested, RunStored
+from tests.simulation.traces.trace import Concluded, CursorStored, Event, Mishap, Requested, RunStored
 
 
-def exceeds(*limits: LimitSet, size: int) -> bool:
-    said = complaints(with_(*limits, *herd(size))(every_minute()))
+def exceeds(*events: Event, size: int) -> bool:
+    said = complaints(with_(*events, *herd(size))(every_minute()))
     return any("a minute are allowed" in each for each in said)
 
 
@@ -38,6 +38,14 @@ def test_a_flood_of_less_than_four_minutes_is_named() -> None:
 
 def test_another_limit_begins_anew() -> None:
     assert not exceeds(LimitSet(NOON, 1), LimitSet(NOON + 119_000, 100), size=200)
+
+
+@pytest.mark.parametrize(("since_s", "is_excused"), [(0, True), (-400, False)])
+def test_slots_that_came_while_functions_were_short_are_used_afterwards(
+    since_s: int, *, is_excused: bool
+) -> None:
+    shortage = Mishap(NOON + since_s * 1_000, "shortage of 100000 ms", "Lambda")
+    assert exceeds(shortage, LimitSet(NOON + 110_000, 10), size=10 * 3) != is_excused
 
 
 def is_late(events: list[Event]) -> bool:

@@ -28,7 +28,9 @@ def arms_lost_jobs_from_now() -> Broken:
 
 
 @mutation(
-    "An audit judges a job by triggers that went to the queue when it was armed", first=FIRST_WITH_AUDITS
+    "An audit judges a job by triggers that went to the queue when it was armed",
+    first=FIRST_WITH_AUDITS,
+    shown_by=_UNIT + "test_a_job_that_was_just_armed_is_not_judged_by_what_went_to_the_queue",
 )
 def judges_what_went_to_the_queue() -> Broken:
     return together(

@@ -42,7 +42,11 @@ def splits_no_bundle(
     return whole(handler, received._replace(receives=1), bundle)
 
 
-@mutation("The triggers of a bundle that is received again lose their counts of crashes")
+@mutation(
+    "The triggers of a bundle that is received again lose their counts of crashes",
+    shown_by="tests/unit/runs/test_bundles.py::"
+    "test_a_bundle_that_comes_again_is_split_with_its_crashes_before_anything_else",
+)
 def forgets_crashes_of_bundles() -> Broken:
     return everywhere("singles_of", lambda bundle, _: list(bundle.triggers))
 

@@ -132,8 +132,7 @@ def _of_record(record: RunStored) -> str:
 
 def _may_be_deleted(life: Life, at: int) -> bool:
     """Whether the job was deleted by then. A repeated creation may have brought it back."""
-    deletions = [*life.gone_at.values(), *([] if life.deleted_at is None else [life.deleted_at])]
-    return any(each < at + CLOCKS_MS for each in deletions)
+    return any(each < at + CLOCKS_MS for each in life.deletions)
 
 
 def _has_expired_since(life: Life, at: int) -> bool:

@@ -95,6 +95,11 @@ class Life:
         for number, gone_at in self.gone_at.items():
             yield gone_at, self.writes[number + 1].at
 
+    @property
+    def deletions(self) -> list[int]:
+        """Return when the job was deleted. A repeated creation may have brought it back each time."""
+        return [*self.gone_at.values(), *([] if self.deleted_at is None else [self.deleted_at])]
+
     def before(self, number: int) -> Written | None:
         """Return the write before the one of that number. A creation has none, also a repeated one."""
         return self.writes[number - 1] if number and number - 1 not in self.gone_at else None

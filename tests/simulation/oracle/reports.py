@@ -285,9 +285,9 @@ def _conclusions(tale: Tale, stored: RunStored) -> list[Concluded]:
 
 def _was_called_off(tale: Tale, stored: RunStored) -> bool:
     asked = tale.run_asked_of.get((stored.uid, stored.run_id), [])
-    deleted_at = tale.lives[stored.uid].deleted_at if stored.uid in tale.lives else None
+    deletions = tale.lives[stored.uid].deletions if stored.uid in tale.lives else []
     is_open = stored.before in ("claimed", "retrying")
-    is_deleted = deleted_at is not None and deleted_at <= stored.at and is_open
+    is_deleted = any(each <= stored.at for each in deletions) and is_open
     return is_deleted or any(each.verb == "cancel" and each.at <= stored.at for each in asked)
 
 

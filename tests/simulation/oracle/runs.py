@@ -1,13 +1,13 @@
 """Checks of runs and attempts: legal states, attempts that follow one another, and an end for each."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale, is_redrive, killer_of
-from tests.simulation.traces.rare_events import WindowSet
-from tests.simulation.traces.trace import LineStored, Mishap, Requested, RunStored, TimerStored
+from tests.simulation.traces.rare_events import LimitSet, WindowSet
+from tests.simulation.traces.trace import LineStored, Mishap, Requested, RunStored, TimerStored, Written
 from tests.simulation.workload.weeks import LATE_MS
 
 #: semantics.md, "States": the states that may follow each state. The claim of a dead holder is taken over by
@@ -52,6 +52,9 @@ CRASHED = "functions crashed while handling it"
 
 #: The number of functions that one message of a trigger may crash before the trigger is given up.
 CRASHES_MAX = 5
+
+#: A revision may send what falls due so soon to the queue at once.
+SENT_AT_ONCE_MS = 300_000
 
 #: Mishaps after which no trigger travels in two messages. Each message counts its own crashes.
 DOUBLE_NOTHING = ("delay", "stumble", "shortage", "received in vain", "no ticks", "raised shards")
@@ -137,26 +140,31 @@ def crashing_triggers_end(tale: Tale) -> Iterator[str]:
     """A trigger that crashes functions is given up after five of them, however its message travels.
 
     A trigger that has waited for its turn has two messages: its own, and that of its job's line. Each counts
-    its own crashes. So does each redrive of a run that was given up.
+    its own crashes. So does each redrive of a run that was given up. So does what another revision sends
+    again while the trigger is under way, as a resume does. A trigger that a window or the valve lets wait
+    counts anew afterwards. The valve does so once, and after each change of a limit.
     """
     if tale.losses:
         # What a rebuild promises again travels in two messages.
         return
     waited = {each.trigger_id for line in tale.of(LineStored) for each in line.waiting}
-    killed: Counter[str] = Counter()
+    killed_at: defaultdict[str, list[int]] = defaultdict(list)
     for each in tale.of(Mishap):
         trigger_id = killer_of(each)
         if trigger_id is not None:
-            killed[trigger_id] += 1
+            killed_at[trigger_id].append(each.at)
         elif not each.kind.startswith(DOUBLE_NOTHING):
             return
-    windows = len(tale.of(WindowSet))
-    for trigger_id, count in killed.items():
-        # A trigger that a window holds counts its crashes anew afterwards.
-        rounds = 1 + tale.redrives_of[trigger_id] + windows
+    waits = len(tale.of(WindowSet)) + len(tale.of(LimitSet))
+    revisions = {(each.uid, each.rev): each for each in reversed(tale.of(Written))}.values()
+    sent_at = [(each.uid, each.at) for each in revisions if each.verb != "create"]
+    for trigger_id, ats in killed_at.items():
+        since = ats[0] - SENT_AT_ONCE_MS
+        again = sum(trigger_id.startswith(uid) and at > since for uid, at in sent_at)
+        rounds = 1 + tale.redrives_of[trigger_id] + waits + again
         limit = rounds * CRASHES_MAX * (2 if trigger_id in waited else 1)
-        if count > limit:
-            yield f"{trigger_id} crashed {count} functions, and was not given up after {limit}"
+        if len(ats) > limit:
+            yield f"{trigger_id} crashed {len(ats)} functions, and was not given up after {limit}"
 
 
 def _was_reported_failed(tale: Tale, trigger_id: str) -> bool:

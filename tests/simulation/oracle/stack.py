@@ -79,17 +79,17 @@ def _passed(places: Sequence[tuple[str, str]], cursor: CursorStored | None) -> i
 
 def excused(tale: Tale) -> list[tuple[int, int]]:
     """Return when a fault may keep a shard waiting, as spans of time in order."""
-    spans = []
+    return sorted((at, ends_at + MISHAP_MS) for kind, at, ends_at in _mishaps(tale) if kind not in HARMLESS)
+
+
+def _mishaps(tale: Tale) -> Iterator[tuple[str, int, int]]:
+    """The kind of each mishap, and from when until when it lasted. All faults end with the calm."""
     for each in tale.of(Mishap):
         kind, _, how_long = each.kind.partition(" of ")
-        if kind not in HARMLESS:
-            lasts_ms = int(how_long.removesuffix(" ms") or 0)
-            ends_at = each.at + lasts_ms
-            if tale.calm_at is not None and each.at < tale.calm_at:
-                # All faults end with the calm.
-                ends_at = min(ends_at, tale.calm_at)
-            spans.append((each.at, ends_at + MISHAP_MS))
-    return sorted(spans)
+        ends_at = each.at + int(how_long.partition(" ms")[0] or 0)
+        if tale.calm_at is not None and each.at < tale.calm_at:
+            ends_at = min(ends_at, tale.calm_at)
+        yield kind, each.at, ends_at
 
 
 #: A job whose definition says nothing else can only be late because functions are busy.
@@ -141,16 +141,23 @@ _MINUTE_MS: Final = 60_000
 #: up. Clocks differ by up to a minute here, so another one may be.
 SPARE_MINUTES: Final = 2
 
+#: The queue shows a message again so long after Lambda has received it in vain.
+_IN_VAIN_MS: Final = 3 * _MINUTE_MS
+
 
 def no_more_triggers_leave_than_allowed(tale: Tale) -> Iterator[str]:
-    """From the setting of a limit to the next, no more triggers leave than the limit allows for that time."""
-    settings = tale.of(LimitSet)
+    """From the setting of a limit to the next, no more triggers leave than the limit allows for that time.
+
+    Slots that come while Lambda has no function are used afterwards.
+    """
+    settings, shortages = tale.of(LimitSet), [each for each in _mishaps(tale) if each[0] == "shortage"]
     for number, setting in enumerate(settings):
         until = settings[number + 1].at if number + 1 < len(settings) else tale.ends_at
         first = {each.trigger_id: each for each in reversed(tale.of(Requested)) if each.attempt == 1}
         leaving = sorted(each.at for each in first.values() if setting.at <= each.at < until)
+        since = min([setting.at, *(at for _, at, end in shortages if at <= setting.at <= end + _IN_VAIN_MS)])
         for count, at in enumerate(leaving, start=1):
-            minutes = (at - setting.at) / _MINUTE_MS + SPARE_MINUTES
+            minutes = (at - since) / _MINUTE_MS + SPARE_MINUTES
             if count > setting.per_minute * minutes:
                 what = f"{count} triggers left from {told(setting.at)} to {told(at)}"
                 yield f"{what}, and {setting.per_minute} a minute are allowed"
@@ -158,20 +165,15 @@ def no_more_triggers_leave_than_allowed(tale: Tale) -> Iterator[str]:
 
 
 #: How the trace calls it, before ` of` and the time that it lasts.
-SWITCHED_OFF: Final = "switched off of "
+SWITCHED_OFF: Final = "switched off"
 
 #: A delivery function that has received its messages goes on for up to 90 s.
 REQUESTS_GO_ON_MS: Final = 90_000
 
 
 def times_off(tale: Tale) -> Iterator[tuple[int, int]]:
-    """From when until when the stack was off. All faults end with the calm."""
-    for mishap in tale.of(Mishap):
-        if mishap.kind.startswith(SWITCHED_OFF):
-            on_at = mishap.at + int(mishap.kind.removeprefix(SWITCHED_OFF).removesuffix(" ms"))
-            if tale.calm_at is not None and mishap.at < tale.calm_at:
-                on_at = min(on_at, tale.calm_at)
-            yield mishap.at, on_at
+    """From when until when the stack was off."""
+    return ((at, on_at) for kind, at, on_at in _mishaps(tale) if kind == SWITCHED_OFF)
 
 
 def nothing_goes_while_off(tale: Tale) -> Iterator[str]:
