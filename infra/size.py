@@ -200,8 +200,8 @@ CEILINGS: Final = {
     # A simulated audit loses no timer that it cannot judge: 2. Two tests take half of the screens: 7.
     # What CI samples by folder and module: 22. Crashes counted anew, late slots, and
     # runs that end before their job comes back: 53.
-    # A pause that meets a delivery: 17.
-    "tests": Size(lines=104_283, modules=897, inner_imports=1),
+    # An update or pause that meets a delivery: 32.
+    "tests": Size(lines=104_298, modules=897, inner_imports=1),
 }
 
 
@@ -210,10 +210,9 @@ CEILINGS: Final = {
 #: The pages about runs and jobs that fail take 500. The console takes 1,200: its calls for jobs 230, its
 #: counts of late and waiting triggers 150, charts 130, other screens 690. Twenty tasks of an operator take
 #: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
-#: console takes 205. What an audit cannot tell: 36. What CI samples: 16. The date of
-#: the release: 1. What leaves late under a limit, and when crashes are counted anew: 47. What a
-#: pause meets: 21.
-WORDS_MAX: Final = 66_964
+#: console takes 205. What an audit cannot tell: 36. What CI samples: 16. What leaves late
+#: under a limit, and when crashes are counted anew: 47. What an update or a pause meets: 29.
+WORDS_MAX: Final = 66_971
 
 
 def size_of(source: str) -> Size:

@@ -102,6 +102,31 @@ def test_no_delivery_begins_after_a_pause_was_acknowledged(attempt: int) -> None
     assert every_interleaving(scene.prepare, pause, deliver, check) > 5
 
 
+@pytest.mark.parametrize("write", ["put", "patch", "pause"])
+def test_a_trigger_that_a_write_met_on_its_way_is_not_delivered_again(write: str) -> None:
+    scene = Scene(due(attempt=1))
+    times_sent = set()
+
+    def deliver(world: World) -> None:
+        world.deliver(scene.batch)
+
+    def rewrite(world: World) -> None:
+        # So the write counts from before the due time.
+        world.api_clock.ahead_ms = -500
+        WRITES[write](world)
+
+    def check(world: World) -> None:
+        times_sent.add(len(world.consumers.attempts))
+        world.api_clock.ahead_ms = 0
+        world.clock.time += MINUTE
+        scene.check(world)
+        ids = [each.trigger.id for each in world.consumers.attempts]
+        assert len(ids) == len(set(ids))
+
+    every_interleaving(scene.prepare, deliver, rewrite, check)
+    assert times_sent == {0, 1}
+
+
 @pytest.mark.parametrize("skew_ms", [-45_000, 45_000])
 def test_a_pause_under_a_sweep_loses_nothing_that_was_owed(skew_ms: int) -> None:
     scene = Scene(swept)
