@@ -9,7 +9,7 @@ from tests.simulation.traces.trace import Event, RunAnswered, RunAsked, RunStore
 
 #: Of the first 72 seeds, these four show all of it. If a changed workload hides something, add the seed that
 #: shows it. The oracle finds a forbidden transition in every world.
-SEEDS = (18, 21, 30, 70)
+SEEDS = (18, 21, 30, 65)
 
 #: One process runs both tests, so that the worlds run once.
 pytestmark = pytest.mark.xdist_group("flows")

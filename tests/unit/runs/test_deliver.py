@@ -250,6 +250,25 @@ def test_a_pause_is_found_though_the_clock_has_stepped_back_since_the_read(world
     assert not world.consumers.attempts
 
 
+def test_a_trigger_that_waited_is_judged_again_if_an_update_takes_back_its_revision(world: World) -> None:
+    world.put(schedule="@every 10s", overlap="wait")
+    world.clock.time += 5_000
+    world.patch(labels={"team": "red"})
+    message = next(each for _, each in waiting(world) if each.trigger.rev.startswith("2-"))
+    world.clock.time = message.trigger.due_at
+
+    def updated_by_a_clock_that_is_behind() -> None:
+        world.api_clock.ahead_ms = -30_000
+        world.patch(schedule="@every 7s")
+        # As in a job whose item is full: no revision stays in which nothing fell due.
+        change(world, earlier=world.stored().earlier[:1])
+        world.clock.time += 1_001
+
+    meanwhile(world, "after runs.claim", updated_by_a_clock_that_is_behind)
+    handle(world, message._replace(is_owed=True))
+    assert not world.consumers.attempts
+
+
 def test_a_change_of_the_job_during_a_slow_step_is_delivered(world: World) -> None:
     message = due(world, data="1")._replace(attempt=2)
 

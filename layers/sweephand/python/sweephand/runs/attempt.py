@@ -141,7 +141,7 @@ class Attempts:
             latest = self._job_reads.renewed(latest)
             if latest is not delivery:
                 # The read had grown too old and was repeated.
-                if latest.liveness != "alive":
+                if (latest := self._job_reads.mark_owed(latest)).liveness != "alive":
                     return latest
                 if _needs_another_attempt(latest.job, job, run_token, permit):
                     return None

@@ -236,7 +236,7 @@ class Gates:
         message, job, definition = delivery.message, delivery.job, delivery.job.definition
         is_wanted = definition.is_async or definition.overlap.is_limited or definition.records_first_attempts
         due_at, resumed_at = message.trigger.due_at, job.resumed_at or 0
-        is_near_write = resumed_at and (due_at < resumed_at or 0 < due_at - job.cut <= CLOCK_SKEW_MAX_MS)
+        is_near_write = resumed_at > 0 and (due_at < resumed_at or 0 < due_at - job.cut <= CLOCK_SKEW_MAX_MS)
         may_have_begun = message.attempt > 1 or message.crashes > 0 or message.is_owed or is_near_write
         if is_wanted or may_have_begun or message.trigger.rev != job.rev:
             return True
