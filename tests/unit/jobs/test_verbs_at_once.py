@@ -102,7 +102,7 @@ def test_no_delivery_begins_after_a_pause_was_acknowledged(attempt: int) -> None
     assert every_interleaving(scene.prepare, pause, deliver, check) > 5
 
 
-@pytest.mark.parametrize("write", ["put", "patch", "pause"])
+@pytest.mark.parametrize("write", ["patch", "pause"])
 def test_a_trigger_that_a_write_met_on_its_way_is_not_delivered_again(write: str) -> None:
     scene = Scene(due(attempt=1))
     times_sent = set()

@@ -47,6 +47,19 @@ def test_a_first_attempt_makes_the_writes_that_its_history_needs(
     assert writes(World(), history, answer) == made
 
 
+def test_what_a_caller_asks_for_makes_no_more_writes_after_an_update(world: World) -> None:
+    world.put(schedule="@hourly")
+    world.clock.time += 1_000
+    world.patch(labels={"team": "red"})
+    world.clock.time += 1_000
+    world.trigger()
+    world.backfill(since=NOON - 2 * HOUR_MS, until=NOON)
+    calls = calls_of(world, lambda: world.run_until(world.clock.time + 10_000))
+    made = [call.removeprefix("before runs.") for call in calls if call.startswith("before runs.")]
+    assert len(world.consumers.attempts) == 3
+    assert made == ["record"] * 3
+
+
 def test_with_full_history_a_first_attempt_is_seen_while_it_is_under_way(world: World) -> None:
     message = due(world, history="full")
     seen: list[Run] = []

@@ -230,12 +230,12 @@ class Gates:
         definition. A trigger that waited may have a copy, and so may one that two sweepers sent. A first
         attempt that was put back after a fault may have left the record of a run: the job may have asked for
         claims when that attempt began, and the consumer may have called back since. A function that had read
-        the job just before an update or a pause may have delivered what was due just after that. A job that
-        was never updated has no `resumed_at`.
+        the job just before an update or a pause may have delivered what was due just after that. No update
+        sends again what a caller asked for. A job that was never updated has no `resumed_at`.
         """
         message, job, definition = delivery.message, delivery.job, delivery.job.definition
         is_wanted = definition.is_async or definition.overlap.is_limited or definition.records_first_attempts
-        due_at, resumed_at = message.trigger.due_at, job.resumed_at or 0
+        due_at, resumed_at = message.trigger.due_at, 0 if message.trigger.demand else job.resumed_at or 0
         is_near_write = resumed_at > 0 and (due_at < resumed_at or 0 < due_at - job.cut <= CLOCK_SKEW_MAX_MS)
         may_have_begun = message.attempt > 1 or message.crashes > 0 or message.is_owed or is_near_write
         if is_wanted or may_have_begun or message.trigger.rev != job.rev:
