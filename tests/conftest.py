@@ -18,7 +18,7 @@ SKIPS_NOTHING = "SWEEPHAND_SKIP_NOTHING"
 #: .ci/run sets it to a number that it takes from the commit. Without it, every case runs.
 SAMPLE = "SWEEPHAND_SAMPLE"
 
-#: Where tests are dear: of how many parts a sample has one. The mark of a test goes first.
+#: Folders and files whose tests take long. A sample has one of so many parts. A mark of a test goes first.
 SAMPLED = {
     "contract": 2,
     "integration/console": 4,
