@@ -200,8 +200,8 @@ CEILINGS: Final = {
     # A simulated audit loses no timer that it cannot judge: 2. Two tests take half of the screens: 7.
     # What CI samples by folder and module: 22. Crashes counted anew, late slots, and
     # runs that end before their job comes back: 53.
-    # An update or pause that meets a delivery: 39.
-    "tests": Size(lines=104_305, modules=897, inner_imports=1),
+    # An update or pause that meets a delivery: 39. A resume without a record: 50.
+    "tests": Size(lines=104_355, modules=897, inner_imports=1),
 }
 
 
@@ -211,8 +211,8 @@ CEILINGS: Final = {
 #: counts of late and waiting triggers 150, charts 130, other screens 690. Twenty tasks of an operator take
 #: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
 #: console takes 205. What an audit cannot tell: 36. What CI samples: 16. What leaves late
-#: under a limit, and when crashes are counted anew: 47. What an update or a pause meets: 42.
-WORDS_MAX: Final = 66_984
+#: under a limit, and when crashes are counted anew: 47. What an update or a pause meets: 46.
+WORDS_MAX: Final = 66_988
 
 
 def size_of(source: str) -> Size:

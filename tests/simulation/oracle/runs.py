@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tests.simulation.oracle.lives import Life, told
+from tests.simulation.oracle.removal import removed_at
 from tests.simulation.oracle.tale import Tale, is_redrive, killer_of
 from tests.simulation.traces.rare_events import LimitSet, WindowSet
 from tests.simulation.traces.trace import LineStored, Mishap, Requested, RunStored, TimerStored, Written
@@ -82,6 +83,7 @@ def attempts_never_decrease(tale: Tale) -> Iterator[str]:
     """The number of attempts of a run grows or stays, unless a claim is undone without an attempt.
 
     If that was the first attempt, no record is left, and a resume may record that the trigger is skipped.
+    A run whose record DynamoDB has removed has a new one.
     """
     for (uid, run_id), stored in tale.runs_of.items():
         for before, after in pairwise(stored):
@@ -89,7 +91,10 @@ def attempts_never_decrease(tale: Tale) -> Iterator[str]:
             is_undone = (after.attempts, before.state) == undone and after.state in UNDONE
             released = (1, "released", None, "skipped")
             is_released = (before.attempts, before.state, after.before, after.state) == released
-            if after.attempts < before.attempts and not (is_undone or is_released):
+            if after.attempts >= before.attempts or is_undone or is_released:
+                continue
+            gone_at = removed_at(tale, uid, run_id, after.at) if after.before is None else None
+            if gone_at is None or gone_at < before.at:
                 yield f"{after.name}: run {run_id} of {uid} went back to attempt {after.attempts}"
 
 

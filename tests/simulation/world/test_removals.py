@@ -6,11 +6,12 @@ from typing import Final
 
 import pytest
 from tests.simulation.oracle import removal
+from tests.simulation.oracle.runs import attempts_never_decrease
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.broken_removal import EXCUSED_REMOVAL
 from tests.simulation.traces.doctored import CALM_AT, Doctoring
-from tests.simulation.traces.stories import NOON, THROUGH
-from tests.simulation.traces.trace import Event
+from tests.simulation.traces.stories import NOON, THROUGH, UID, in_order, requested, run, written
+from tests.simulation.traces.trace import Event, Removed
 from tests.simulation.world.processes import Scheduler
 from tests.simulation.world.removals import Expiring, ExpiringTables, Manner, Removals
 
@@ -20,6 +21,8 @@ from sweephand_engine.dynamo.expressions import Range
 #: From this instant on the item's time to live is over.
 EXPIRES_S = NOON // SECOND_MS + 60
 PAST = NOON + 60 * SECOND_MS
+
+_DAY_S: Final = DAY_MS // SECOND_MS
 
 #: The checks of what DynamoDB removes.
 OF_REMOVAL: Final = (
@@ -106,3 +109,42 @@ def test_the_oracle_does_not_complain_of_an_allowed_removal(
 ) -> None:
     tale = Tale(doctoring(story()), THROUGH, CALM_AT)
     assert not list(chain.from_iterable(check(tale) for check in OF_REMOVAL))
+
+
+def brought_back(*, paused_s: float, gone_s: float = 9 * _DAY_S) -> Tale:
+    """A paused job whose failed run has no record any more, and a resume that sends its trigger again."""
+    failed, again = requested(60, attempt=2), requested(60, late_ms=10 * DAY_MS)
+    known = {"paused_at": NOON + round(paused_s * 1_000)}
+    events = in_order(
+        [
+            written("create", "1-a", 0),
+            failed,
+            run(failed, None, "failed"),
+            written("pause", "1-a", 61, **known),
+        ],
+        Removed(NOON + round(gone_s * 1_000), "run", "job", UID, f"{failed.due_at}-0"),
+        written("resume", "2-b", 10 * _DAY_S),
+        again,
+        run(again, None, "claimed"),
+    )
+    return Tale(events, THROUGH, CALM_AT)
+
+
+def complaints_of_return(tale: Tale) -> list[str]:
+    return list(removal.what_is_over_does_not_come_back(tale))
+
+
+def test_a_resume_may_send_again_what_clocks_put_into_its_pause_once_its_record_is_removed() -> None:
+    assert not complaints_of_return(brought_back(paused_s=59.9))
+    assert not list(attempts_never_decrease(brought_back(paused_s=59.9)))
+
+
+def test_a_resume_sends_nothing_again_that_was_due_long_before_or_after_its_pause_began() -> None:
+    assert complaints_of_return(brought_back(paused_s=60.1))
+    assert complaints_of_return(brought_back(paused_s=-40))
+
+
+def test_a_resume_sends_nothing_again_of_which_there_is_a_record() -> None:
+    never_removed = brought_back(paused_s=59.9, gone_s=11 * _DAY_S)
+    assert complaints_of_return(never_removed)
+    assert list(attempts_never_decrease(never_removed))
