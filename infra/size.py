@@ -68,9 +68,9 @@ CEILINGS: Final = {
     # One thread waits for the triggers of a call, and asks for others only as they are needed: 12.
     # The headers of answers are read here, and counts are added without pynamodb, for a tenth of a delivery's
     # CPU time: 44. Models of requests are built when they are used: 14.
-    # CPU time: 44. The console is sent without its comments: 1. Its editor is joined apart: 29.
-    # CPU time: 44.
-    "package": Size(lines=36_714, modules=343, inner_imports=34),
+    # The console is sent without its comments: 1. Its editor is joined apart: 29.
+    # What a job shows of a revision that it has forgotten: 3.
+    "package": Size(lines=36_717, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -200,8 +200,8 @@ CEILINGS: Final = {
     # A simulated audit loses no timer that it cannot judge: 2. Two tests take half of the screens: 7.
     # What CI samples by folder and module: 22. Crashes counted anew, late slots, and
     # runs that end before their job comes back: 53.
-    # An update or pause that meets a delivery: 39. A resume without a record: 50.
-    "tests": Size(lines=104_355, modules=897, inner_imports=1),
+    # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
+    "tests": Size(lines=104_383, modules=897, inner_imports=1),
 }
 
 

@@ -11,7 +11,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.timing import REVISION_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Revision, RevisionName
-from sweephand.model.revisions import may_be_filed
+from sweephand.model.revisions import may_be_filed, owes_nothing
 
 FULL = EARLIER_REVISIONS_MAX
 
@@ -118,8 +118,29 @@ def test_a_filed_revision_is_read_only_if_it_may_owe_the_trigger(
     assert not may_be_filed(job, "another", rev, due_at)
 
 
+@pytest.mark.parametrize(
+    ("rev", "due_at", "owes"),
+    [
+        ("2-b", NOON + MINUTE_MS, True),
+        ("2-b", NOON + MINUTE_MS + 1, False),
+        # The job had room for what comes after the third.
+        ("4-lost", NOON + 1, False),
+        ("3-c", NOON + HOUR_MS, True),
+        ("6-to-come", NOON, True),
+    ],
+)
+def test_a_revision_that_the_job_does_not_keep_owes_nothing_after_the_end_of_a_later_one(
+    world: World, rev: str, due_at: int, *, owes: bool
+) -> None:
+    world.put(schedule="@every 1s")
+    job = replace(world.stored(), current=Revision("5-e", since=NOON + HOUR_MS), earlier=EARLIER)
+    assert owes_nothing(job, job.uid, rev, due_at) is not owes
+    assert not owes_nothing(job, "another", rev, due_at)
+
+
 def test_a_missing_job_has_no_filed_revision() -> None:
     assert not may_be_filed(None, "uid", "1-a", NOON)
+    assert not owes_nothing(None, "uid", "1-a", NOON)
 
 
 def fired(world: World) -> list[int]:

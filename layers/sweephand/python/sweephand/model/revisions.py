@@ -48,21 +48,28 @@ def may_be_filed(job: Job | None, uid: str, rev: str, due_at: Instant) -> bool:
     A job evicts its oldest revisions first, so it keeps every later revision, and that one ended later. A
     trigger that is due after that later end belongs to no evicted revision.
     """
-    if job is None or job.uid != uid or job.revision(rev) is not None:
-        return False
-    number = number_of(rev)
-    later = next((each for each in job.earlier if number_of(each.rev) > number), None)
-    return later is not None and later.until is not None and due_at <= later.until
+    later_end = _later_end(job, uid, rev)
+    return later_end is not None and due_at <= later_end
 
 
-def owes_nothing(job: Job | None, uid: str, rev: str) -> bool:
-    """Whether the job had room for that revision and does not keep it.
+def owes_nothing(job: Job | None, uid: str, rev: str, due_at: Instant) -> bool:
+    """Whether the job shows that a revision that it does not keep owes no trigger that is due at `due_at`.
 
-    Either nothing fell due in the revision, or it was never committed.
+    Either the job had room for it, so nothing fell due in it, or it was never committed. Or a later revision,
+    which ended later, ended before the due time.
     """
     if job is None or job.uid != uid or not job.earlier or job.revision(rev) is not None:
         return False
-    return number_of(job.earlier[0].rev) < number_of(rev) <= number_of(job.rev)
+    had_room = number_of(job.earlier[0].rev) < number_of(rev) <= number_of(job.rev)
+    later_end = _later_end(job, uid, rev)
+    return had_room or (later_end is not None and later_end < due_at)
+
+
+def _later_end(job: Job | None, uid: str, rev: str) -> Instant | None:
+    """When the first later revision that the job keeps ended; None if it keeps none, or keeps this one."""
+    if job is None or job.uid != uid or job.revision(rev) is not None:
+        return None
+    return next((each.until for each in job.earlier if number_of(each.rev) > number_of(rev)), None)
 
 
 def would_be_filed(due_at: Instant, now: Instant) -> bool:

@@ -158,7 +158,7 @@ class JobReads:
         is_judged_by_revision = message.attempt == 1 and message.redrive is None and trigger.demand is None
         if not is_judged_by_revision:
             return delivery
-        if owes_nothing(job, trigger.uid, trigger.rev):
+        if owes_nothing(job, trigger.uid, trigger.rev, trigger.due_at):
             return delivery.by(delivery.read, message._replace(is_owed=False))
         if not may_be_filed(job, trigger.uid, trigger.rev, trigger.due_at):
             return delivery
