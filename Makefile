@@ -53,7 +53,7 @@ verify: $(TESTS) $(VENVS)/microburst/.locked ## the long proofs: SEEDS=100 of ea
 	@$(RUN) tests.orders --crashes 2
 	@$(RUN) infra.faults
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest -m sampled --numprocesses=2 --dist=loadgroup --ignore=tests/models
-	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/models
+	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/models --numprocesses=2 --dist=worksteal
 
 upgrade: $(STACK) ## deploy the newest release and this checkout in turn onto a local stack under load; ARGS=--help
 	@$(RUN) infra.upgrade $(ARGS)
