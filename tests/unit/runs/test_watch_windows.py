@@ -126,6 +126,20 @@ def test_what_a_removed_window_held_is_told(scene: Scene) -> None:
     assert [name for name, *_ in scene.run(6 * HOUR_MS)] == ["held"]
 
 
+def test_what_a_removed_window_held_before_a_pause_is_told_although_more_falls_due_in_the_pause(
+    scene: Scene,
+) -> None:
+    put_once(scene.world, HOUR_MS, 2 * HOUR_MS)
+    scene.put("held", schedule="0 */10 13-23 * * *")
+    scene.run(HOUR_MS + 55 * MINUTE_MS)
+    scene.world.pause("held")
+    scene.run(2 * HOUR_MS + 20 * MINUTE_MS)
+    delete_window(scene.world)
+    # At 14:00, when the window was open no more, a trigger was due that the resume decides about.
+    told_at = minutes(HELD_UNTIL_MS, 10 * MINUTE_MS, LOOK_AGAIN_MS)
+    assert scene.run(6 * HOUR_MS) == [("held", 6, told_at)]
+
+
 def test_a_success_before_a_long_window_is_not_missed_when_its_record_has_expired(scene: Scene) -> None:
     scene.up_at = 0
     put_once(scene.world, HOUR_MS, 14 * DAY_MS + HOUR_MS)

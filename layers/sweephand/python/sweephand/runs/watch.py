@@ -88,8 +88,8 @@ class Watch:
         return self._check(message, read.job, revision)
 
     def _check(self, message: WatchMessage, job: Job, revision: Revision) -> Outcome:
-        until = job.paused_at if revision.until is None else revision.until
-        through = message.through if until is None else min(message.through, until)
+        ends_at = (job.paused_at if revision.until is None else revision.until) or INSTANT_MAX
+        through = min(message.through, ends_at)
         since = max(message.since, revision.since)
         checked = _part(message, since, message.first.due_at - 1, through)
         if not checked:
@@ -101,7 +101,7 @@ class Watch:
         # A check that looks again leaves out what windows did not hold: it was told before.
         is_told = eq if message.held_from else le
         missed = [each for each in unmet if is_told(_told_at(each), message.check_at)]
-        if missed and (alert := self._alert(message, job, missed, since)) is not None:
+        if missed and (alert := self._alert(message, job, missed, since, ends_at)) is not None:
             self._queue.send([(alert, 0)])
             return Outcome("alerted")
         if not missed and len(checked) == CHECKED_MAX:
@@ -110,11 +110,12 @@ class Watch:
         return Outcome("checked")
 
     def _alert(
-        self, message: WatchMessage, job: Job, missed: Sequence[Missed], since: Instant
+        self, message: WatchMessage, job: Job, missed: Sequence[Missed], since: Instant, ends_at: Instant
     ) -> NotifyMessage | None:
         """The alert about missed triggers; None if an earlier check has sent one that stands for them.
 
-        That one was about the same clock hour, or it was sent less than half an hour before.
+        That one was about the same clock hour, or it was sent less than half an hour before. No check looks
+        at what is due after `ends_at`.
         """
         after_ms = message.after_ms
         window_at = window_of(max(each.deadline_at for each in missed))
@@ -123,7 +124,7 @@ class Watch:
         # Only what is due before the first trigger of the check was checked before. If windows held the
         # triggers, so was what was due after them.
         until = message.check_at - LOOK_AGAIN_MS - after_ms if message.held_from else message.first.due_at - 1
-        others = self._unmet(message, job, since, _part(message, since, from_at, until))
+        others = self._unmet(message, job, since, _part(message, since, from_at, min(until, ends_at)))
         first = min(map(_in_order, missed))
         before = sorted((each for each in others if _in_order(each) < first), key=_in_order)
         if before and window_of(before[-1].deadline_at) == window_at:
