@@ -2,4 +2,4 @@
 
 #: The one place of the version. All that `make dist` writes has it from here, and a test compares
 #: template.yaml with it.
-__version__ = "1.0.0.dev0"
+__version__ = "1.0.0"
