@@ -10,6 +10,7 @@ from tests.e2e.deliveries import (
     ON_TIME_MS,
     assert_one_trigger_on_time,
     assert_signed_and_on_time,
+    due_of,
     dues_of,
     instant,
 )
@@ -62,8 +63,7 @@ def test_a_series_arrives_at_each_of_its_times_and_ends(schedule: Schedule, rece
     assert len(receiver.deliveries("/series")) == 4
     for delivery in deliveries:
         assert_signed_and_on_time(delivery)
-    dues = dues_of(deliveries)
-    assert [later - earlier for earlier, later in pairwise(dues)] == [1_000] * 3
+    assert [later - earlier for earlier, later in pairwise(dues_of(deliveries))] == [1_000] * 3
     assert sorted(each.headers["sweephand-sequence"] for each in deliveries) == ["1", "2", "3", "4"]
     assert schedule.client.ask("GET", schedule.path("series"))["state"] == "completed"
 
@@ -74,9 +74,12 @@ def test_a_job_that_is_paused_for_three_seconds_goes_on_by_itself(
     target = {"type": "http", "url": receiver.url("/held")}
     schedule.put("held", schedule="@every 1s", dueTime="2s", target=target)
     until = schedule.do("held", "pause", {"until": "3s", "catchup": "none"})["pausedUntil"]
+    # A function that receives the first trigger before the resume is committed puts it back. It then arrives
+    # after the next one.
+    eventually(lambda: dues_of(receiver.deliveries("/held")), lambda due: 0 <= due - instant(until) < 1_000)
     deliveries = receiver.wait("/held", 2, within_s=90)
-    assert 0 <= dues_of(deliveries)[0] - instant(until) < 1_000
-    assert_signed_and_on_time(deliveries[-1])
+    assert dues_of(deliveries)[0] >= instant(until)
+    assert_signed_and_on_time(max(deliveries, key=due_of))
     change = schedule.client.ask("GET", f"{schedule.path('held')}/changes")["items"][0]
     assert (change["what"], change["who"], change["until"]) == ("resumed", "sweephand", until)
     schedule.client.call("DELETE", schedule.path("held"))
