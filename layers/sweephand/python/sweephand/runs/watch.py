@@ -114,8 +114,8 @@ class Watch:
     ) -> NotifyMessage | None:
         """The alert about missed triggers; None if an earlier check has sent one that stands for them.
 
-        That one was about the same clock hour, or it was sent less than half an hour before. No check looks
-        at what is due after `ends_at`.
+        The earlier alert is about the same clock hour, or it left less than half an hour before. No check
+        looks at what is due after `ends_at`, so no alert stands for it.
         """
         after_ms = message.after_ms
         window_at = window_of(max(each.deadline_at for each in missed))
