@@ -86,6 +86,15 @@ def test_only_triggers_leave_a_missing_policy_whose_jobs_do_not_name_it_any_more
     assert (entry.messages, entry.owner) == ((of("stays"),), None)
 
 
+def test_triggers_that_leave_or_stay_count_the_crash_of_the_function_that_had_leased_them() -> None:
+    scene = missing_policy()
+    [entry] = scene.entries()
+    scene.lines.replace(GateName(KEY, 0), entry, entry._replace(owner="it", until=NOON - 1, token="leased"))
+    scene.handle()
+    leaving = [each for each in sent(scene) if isinstance(each, TriggerMessage)]
+    assert [each.crashes for each in (*leaving, *scene.waiting())] == [1, 1, 1, 1, 1]
+
+
 def test_triggers_are_sent_before_their_entry_is_written_without_them() -> None:
     scene = missing_policy()
     scene.fail_at("before deliveries.send")

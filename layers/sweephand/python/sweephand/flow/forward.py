@@ -84,17 +84,18 @@ class Forward:
     def _send_leavers_of(
         self, name: GateName, entry: Entry, jobs: Mapping[JobKey, Job], now: Instant
     ) -> None:
-        stay: list[TriggerMessage] = []
-        leave: list[TriggerMessage] = []
-        for message in entry.messages:
+        def stays(message: TriggerMessage) -> bool:
             job = jobs.get(message.trigger.key)
-            is_named = job is not None and job.uid == message.trigger.uid
-            stays = is_named and job is not None and job.definition.policy == name.policy.name
-            (stay if stays else leave).append(message)
-        if leave and (leased := self._leased(name, entry, now)) is not None:
-            self._queue.send([(each, 0) for each in leave])
-            rest = leased._replace(messages=tuple(stay), token=self._gates.ids.token(), owner=None, until=0)
-            self._gates.lines.replace(name, leased, rest if stay else None)
+            if job is None or job.uid != message.trigger.uid:
+                return False
+            return job.definition.policy == name.policy.name
+
+        if all(map(stays, entry.messages)) or (leased := self._leased(name, entry, now)) is None:
+            return
+        self._queue.send([(each, 0) for each in leased.messages if not stays(each)])
+        stay = tuple(filter(stays, leased.messages))
+        rest = leased._replace(messages=stay, token=self._gates.ids.token(), owner=None, until=0)
+        self._gates.lines.replace(name, leased, rest if stay else None)
 
     def _leased(self, name: GateName, entry: Entry, now: Instant) -> Entry | None:
         """The entry, leased, so that nobody else takes it; None if another function was first.
