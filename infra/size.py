@@ -202,7 +202,7 @@ CEILINGS: Final = {
     # runs that end before their job comes back: 53.
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
     # A watch in a pause: 11.
-    "tests": Size(lines=104_394, modules=897, inner_imports=1),
+    "tests": Size(lines=104_415, modules=897, inner_imports=1),
 }
 
 

@@ -1,4 +1,4 @@
-"""The oracle on the times of a schedule, the indexes of a batch, and the ages of retries."""
+"""The oracle on the times of a schedule, the indexes of a batch, and the ages of retries and of turns."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -10,11 +10,13 @@ from tests.simulation.oracle.patience import (
     TOO_LATE,
     no_retry_is_older_than_it_may_be,
     only_what_is_too_old_is_given_up_for_it,
+    who_waits_goes_promptly,
 )
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.times import no_time_is_left_out
 from tests.simulation.traces.broken_batches import DEFINITION, batches
-from tests.simulation.traces.doctored import changed, complaints, of, with_, without
+from tests.simulation.traces.broken_turns import TURNS
+from tests.simulation.traces.doctored import CALM_AT, changed, complaints, of, with_, without
 from tests.simulation.traces.stories import (
     NOON,
     THROUGH,
@@ -23,11 +25,12 @@ from tests.simulation.traces.stories import (
     delivered,
     every_minute,
     in_order,
+    in_turn,
     requested,
     run,
     written,
 )
-from tests.simulation.traces.trace import Event, Requested, RunStored, Written
+from tests.simulation.traces.trace import Concluded, Event, Requested, RunStored, Written
 
 _CRON: Final[dict[str, Any]] = {"schedule": "* * * * *", "data": '"x"'}
 
@@ -238,3 +241,14 @@ def test_a_definition_counts_from_its_commit_also_where_the_clock_of_its_writer_
         first.at + 32_000, "job", UID, f"{first.due_at}-0", "claimed", "failed", 1, "o", f"It {TOO_LATE}."
     )
     assert not complaints_of_ages(job(), ahead, first, given_up)
+
+
+def test_a_trigger_that_has_its_turn_begins_within_a_minute_unless_its_job_is_paused() -> None:
+    fourth, at = str(NOON + 240_000), NOON + 250_000
+    begins = (Requested, Concluded, RunStored)
+    held = [each for each in in_turn() if not (isinstance(each, begins) and fourth in str(each))]
+    pause = written("pause", "1-a", 250, paused_at=at, cut=NOON + 5, since=NOON - 1, definition=TURNS)
+    for resumed_at_s, is_named in ((300, True), (340, False)):
+        resume = written("resume", "2-b", resumed_at_s, since=at, definition=TURNS)
+        found = list(who_waits_goes_promptly(Tale(in_order(held, [pause, resume]), THROUGH, CALM_AT)))
+        assert any(f"{UID}-{fourth}-0 waited for" in each for each in found) == is_named

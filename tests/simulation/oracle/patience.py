@@ -30,7 +30,10 @@ def who_waits_goes_promptly(tale: Tale) -> Iterator[str]:
         late_at = event.at + PROMPT_MS
         if event.at < from_at or late_at > tale.ends_at or holder is None:
             continue
-        if life.deleted_at is not None or life.is_held or may_overlap(life, event.at, late_at):
+        if life.deleted_at is not None or may_overlap(life, event.at, late_at):
+            continue
+        if any(life.writes[number].paused_at is not None for number in life.stood(event.at, late_at)):
+            # A pause holds the trigger back, also if it ends by itself later.
             continue
         soon = [each for each in tale.turns_of[event.uid] if event.at <= each.at <= late_at]
         is_end = isinstance(event, RunStored) and event.state in OVER and event.before not in OVER
