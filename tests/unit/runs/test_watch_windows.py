@@ -126,6 +126,16 @@ def test_what_a_removed_window_held_is_told(scene: Scene) -> None:
     assert [name for name, *_ in scene.run(6 * HOUR_MS)] == ["held"]
 
 
+def test_what_a_removed_window_held_is_told_although_more_is_missed_as_it_closes(scene: Scene) -> None:
+    put_once(scene.world, HOUR_MS, 2 * HOUR_MS)
+    scene.put("held", schedule="@every 10m", dueTime=at(HOUR_MS), repeats=7)
+    scene.run(2 * HOUR_MS + 5 * MINUTE_MS)
+    delete_window(scene.world)
+    # The check of 14:00 counts what was due before, too. It knows no window, so it does not tell.
+    told_at = minutes(HELD_UNTIL_MS, 10 * MINUTE_MS, LOOK_AGAIN_MS)
+    assert scene.run(6 * HOUR_MS) == [("held", 6, told_at)]
+
+
 def test_what_a_removed_window_held_before_a_pause_is_told_although_more_falls_due_in_the_pause(
     scene: Scene,
 ) -> None:

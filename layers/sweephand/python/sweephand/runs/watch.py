@@ -125,7 +125,7 @@ class Watch:
         # triggers, so was what was due after them.
         until = message.check_at - LOOK_AGAIN_MS - after_ms if message.held_from else message.first.due_at - 1
         others = self._unmet(message, job, since, _part(message, since, from_at, min(until, ends_at)))
-        first = min(map(_in_order, missed))
+        first = min(self._seen_in_order(message, job, each) for each in missed)
         before = sorted((each for each in others if _in_order(each) < first), key=_in_order)
         if before and window_of(before[-1].deadline_at) == window_at:
             return None
@@ -134,6 +134,17 @@ class Watch:
         # After an outage, a check can cover days. An alert counts what it would count without one.
         counted = [each for each in (*before, *missed) if each.deadline_at >= window_at - ALERT_WINDOW_MS]
         return alert_of(message, sorted(counted), window_at, self._clock.now())
+
+    def _seen_in_order(self, message: WatchMessage, job: Job, missed: Missed) -> tuple[Instant, Instant]:
+        """As _in_order(), or by the windows of now if that is earlier.
+
+        A check that looks again may know a hold whose windows were removed. The other checks do not count it,
+        so they leave the alert to this one.
+        """
+        windows = self._windows(message.key.namespace)
+        hold = _hold_of(message._replace(held_from=0), job, windows, missed.due_at, missed.run)
+        seen_until = missed.due_at if hold is None else hold.until
+        return min(_in_order(missed), (seen_until + message.after_ms, missed.due_at))
 
     def _unmet(
         self, message: WatchMessage, job: Job, since: Instant, checked: Sequence[Occurrence]
