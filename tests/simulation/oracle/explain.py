@@ -17,6 +17,9 @@ from sweephand.model.counters import Stats
 #: Two clocks differ by up to this much, so a change may be dated so much later or earlier than it was made.
 CLOCKS_MS = 90_000
 
+#: A message is in its queue for up to this long before it is due.
+QUEUED_MS = 900_000
+
 #: The verdict that follows from the record of a run, by its state. A skipped run says why.
 OF_STATES: Final = {
     "succeeded": "delivered",
@@ -107,9 +110,9 @@ def _contradictions(
 def _was_skipped_again(tale: Tale, life: Life, run_id: str, verdict: str) -> bool:
     """Whether a trigger was skipped after a delivery that left no record, so that nothing told of it.
 
-    Its job keeps no record of successes, and its first attempt was not claimed. After a loss of timers, a
-    sweeper may find the trigger again and skip it by the rules of catch-up. A copy of its message may be
-    skipped by those of overlap, or for a window.
+    Its job keeps no record of successes, and its first attempt was not claimed. After a loss of timers or
+    a sweep without a commit, a sweeper may find the trigger again and skip it by catch-up. A copy of its
+    message may be skipped by the rules of overlap, or for a window.
     """
     requests = tale.requests_of[f"{life.uid}-{run_id}"]
     stored = tale.runs_of.get((life.uid, run_id), [])
@@ -119,7 +122,13 @@ def _was_skipped_again(tale: Tale, life: Life, run_id: str, verdict: str) -> boo
         return False
     if verdict in ("overlap", "window"):
         return bool(stored)
-    return verdict == "misfire" and bool(tale.losses)
+    return verdict == "misfire" and (bool(tale.losses) or _may_be_swept_again(tale, requests[0], skipped_at))
+
+
+def _may_be_swept_again(tale: Tale, sent: Requested, by: int) -> bool:
+    """Whether a sweep that may have sent that trigger met a mishap, so that another one decided anew."""
+    swept = (each.at for each in tale.of(Mishap) if each.where.startswith(("tick ", "sweep ")))
+    return any(sent.at - QUEUED_MS <= at <= by for at in swept)
 
 
 def _of_record(record: RunStored) -> str:
