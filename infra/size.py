@@ -70,7 +70,7 @@ CEILINGS: Final = {
     # CPU time: 44. Models of requests are built when they are used: 14.
     # The console is sent without its comments: 1. Its editor is joined apart: 29.
     # What a job shows of a revision that it has forgotten: 3.
-    "package": Size(lines=36_722, modules=343, inner_imports=34),
+    "package": Size(lines=36_730, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -202,7 +202,7 @@ CEILINGS: Final = {
     # runs that end before their job comes back: 53.
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
     # A watch in a pause: 11.
-    "tests": Size(lines=104_433, modules=897, inner_imports=1),
+    "tests": Size(lines=104_438, modules=897, inner_imports=1),
 }
 
 
@@ -213,7 +213,7 @@ CEILINGS: Final = {
 #: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
 #: console takes 205. What an audit cannot tell: 36. What CI samples: 16. What leaves late
 #: under a limit, and when crashes are counted anew: 47. What an update or a pause meets: 46.
-WORDS_MAX: Final = 67_011
+WORDS_MAX: Final = 67_020
 
 
 def size_of(source: str) -> Size:

@@ -81,3 +81,8 @@ def looks_only_once(send_at: Callable[..., None], requeue: Requeue, message: Any
 @mutation("A watch tells of what a window holds", first=FIRST_WITH_WINDOWS)
 def tells_of_what_is_held() -> Broken:
     return patch.object(watch, "hold_between", lambda *_: None)
+
+
+@mutation("An alert stands for what an earlier check saw, though windows changed", first=FIRST_WITH_WINDOWS)
+def trusts_checks_before_changes() -> Broken:
+    return patch.object(watch, "_SETTLED_MS", -(2**60))

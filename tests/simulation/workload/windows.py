@@ -104,7 +104,7 @@ def _write(store: MemoryNamespaces | None, step: WindowSet, add: Callable[[Windo
     windows = (*rest, _window(step)) if step.openings else tuple(rest)
     version = f"{step.at}-{step.name}"
     replacing = None if stored is None else stored.version
-    assert store.put_windows(Stored(namespace, version, windows), replacing, admin_change())
+    assert store.put_windows(Stored(namespace, version, windows, step.at), replacing, admin_change())
     add(step)
 
 

@@ -55,7 +55,7 @@ def test_a_known_window_is_open_when_the_stored_one_is(
     world = world_with_windows()
     stored = Window("w", "v", series, duration_ms, NOON, "me")
     with patch.object(world.namespaces, "with_windows", lambda _: (None, Windows("ns", "v", (stored,)))):
-        (known,) = settings_of(world).windows_of("ns")
+        (known,) = settings_of(world).windows_of("ns").windows
     for each in after_ms:
         assert known.opening_at(NOON + each) == stored.opening_at(NOON + each)
 
@@ -63,11 +63,11 @@ def test_a_known_window_is_open_when_the_stored_one_is(
 def test_settings_are_read_again_once_the_clock_has_stepped_back() -> None:
     world = world_with_windows()
     settings = settings_of(world)
-    assert settings.windows_of("ns") == ()
+    assert settings.windows_of("ns").windows == ()
     put_window(world, "w", schedule="0 1 * * *", duration="1h")
-    assert settings.windows_of("ns") == ()
+    assert settings.windows_of("ns").windows == ()
     world.clock.time -= 1
-    assert [each.name for each in settings.windows_of("ns")] == ["w"]
+    assert [each.name for each in settings.windows_of("ns").windows] == ["w"]
 
 
 def test_the_triggers_of_a_minute_compute_each_window_once() -> None:
@@ -77,6 +77,6 @@ def test_the_triggers_of_a_minute_compute_each_window_once() -> None:
     settings = settings_of(world)
     with patch.object(Series, "latest_through", autospec=True, side_effect=Series.latest_through) as computed:
         for _ in range(50):
-            assert not any(each.opening_at(world.clock.time) for each in settings.windows_of("ns"))
+            assert not any(each.opening_at(world.clock.time) for each in settings.windows_of("ns").windows)
             world.clock.time += SECOND_MS
     assert computed.call_count == 20

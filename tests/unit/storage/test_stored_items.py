@@ -169,7 +169,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             AllowedTargets(("a",), ("b",)),
         ),
     ),
-    "windows": (namespaces._WINDOWS, Windows("ns", "v", (WINDOW,))),
+    "windows": (namespaces._WINDOWS, Windows("ns", "v", (WINDOW,), NOON)),
     "window": (namespaces._WINDOW, WINDOW),
     "heartbeat": (leases._HEARTBEAT, Heartbeat(NOON, NOON, 60, NOON)),
     "event of the wheel": (leases._EVENT, WheelEvent("limit", NOON, NOON, 60)),

@@ -22,7 +22,7 @@ from sweephand.model.namespace import (
     NamespaceLimits,
     NamespaceSettings,
 )
-from sweephand.model.window import Window
+from sweephand.model.window import NO_WINDOWS, Window, Windows
 from sweephand.ports.clock import Clock
 from sweephand.targets.default import NAME, resolved, takes
 from sweephand.targets.destinations import of_namespace
@@ -68,7 +68,7 @@ class _Known(NamedTuple):
 
     at: Instant
     settings: NamespaceSettings
-    windows: tuple[Window, ...]
+    windows: Windows
 
 
 class CachedSettings:
@@ -102,7 +102,7 @@ class CachedSettings:
         """Where the namespace's targets may be, as old as defaults_of(). StoreError as there."""
         return self._settings(namespace, fresh=fresh).allowed
 
-    def windows_of(self, namespace: str) -> tuple[Window, ...]:
+    def windows_of(self, namespace: str) -> Windows:
         """The windows, as old as the limits of of(). StoreError as there."""
         return self._read_lately(namespace).windows
 
@@ -136,8 +136,9 @@ class CachedSettings:
     def _read(self, namespace: str) -> _Known:
         now = self._clock.now()
         settings, windows = self._namespaces.with_windows(namespace)
-        stored = () if windows is None else windows.windows
-        known = _Known(now, settings or _NEVER_WRITTEN, tuple(map(_KnownWindow._make, stored)))
+        windows = windows or NO_WINDOWS
+        windows = windows._replace(windows=tuple(map(_KnownWindow._make, windows.windows)))
+        known = _Known(now, settings or _NEVER_WRITTEN, windows)
         self._known[namespace] = known
         return known
 
@@ -154,9 +155,9 @@ class NoSettings(CachedSettings):
     def _settings(self, namespace: str, *, fresh: bool = False) -> NamespaceSettings:  # noqa: ARG002 - as its base
         return _NEVER_WRITTEN
 
-    def windows_of(self, namespace: str) -> tuple[Window, ...]:  # noqa: ARG002 - as its base
+    def windows_of(self, namespace: str) -> Windows:  # noqa: ARG002 - as its base
         """None."""
-        return ()
+        return NO_WINDOWS
 
 
 HOSTS: Final = (

@@ -274,7 +274,7 @@ class WindowAdmin:
                 )
             rest = [each for each in others if each.name != name]
             after = tuple(sorted((*rest, window), key=lambda each: each.name))
-            windows = Windows(namespace, version, after)
+            windows = Windows(namespace, version, after, requested_at)
             if self._is_written(windows, stored, (before, window), who, requested_at):
                 return WindowWritten(window, "created" if before is None else "replaced")
             return None
@@ -302,7 +302,7 @@ class WindowAdmin:
                 raise NotFoundError(f"There is no window {name} in namespace {namespace}.")
             check_revision(f"window {name}", before.version, if_match)
             after = tuple(each for each in stored.windows if each.name != name)
-            windows = Windows(namespace, self._ids.token(), after)
+            windows = Windows(namespace, self._ids.token(), after, requested_at)
             return self._is_written(windows, stored, (before, None), who, requested_at) or None
 
         until_written(write, _BUSY)

@@ -173,8 +173,13 @@ def _openings(windows: Iterable[Window], job: Job, at: Instant) -> Iterator[Open
 
 
 class Windows(NamedTuple):
-    """All windows of a namespace, by their names. `version` changes with every write."""
+    """All windows of a namespace, by their names. `version` changes with every write, at `changed_at`."""
 
     namespace: str
     version: str
     windows: tuple[Window, ...] = ()
+    changed_at: Instant = 0
+
+
+#: The windows of a namespace that never had any.
+NO_WINDOWS: Final = Windows("", "")

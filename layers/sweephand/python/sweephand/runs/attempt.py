@@ -1,6 +1,6 @@
 """Making one attempt: with a recent read of the job, and only if the trigger is alive when it is sent."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     # Only triggers under a policy have a permit.
     from sweephand.flow.permit import Permit
     from sweephand.model.namespace import AllowedTargets
-    from sweephand.model.window import Window
+    from sweephand.model.window import Windows
 
 #: How often an attempt reads its job again, if each read takes longer than a read may be old. Then it puts
 #: the trigger back.
@@ -76,7 +76,7 @@ class NamespaceParts(NamedTuple):
     default_target: DefaultTarget
     allowed: AllowedIn
     #: The windows of a namespace; None in a stack whose namespaces have none.
-    windows: "Callable[[str], Sequence[Window]] | None" = None
+    windows: "Callable[[str], Windows] | None" = None
 
 
 class AttemptMade(NamedTuple):

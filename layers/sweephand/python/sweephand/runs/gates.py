@@ -5,7 +5,7 @@ or a claim, since to take one is to be let through. Everything else that has to 
 the Deliverer.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
@@ -25,7 +25,7 @@ from sweephand.base.timing import (
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import WINDOW, Run, is_over
 from sweephand.model.trigger import TriggerMessage
-from sweephand.model.window import Opening, Window, open_for, passes, skips
+from sweephand.model.window import Opening, Windows, open_for, passes, skips
 from sweephand.ports.clock import Clock
 from sweephand.ports.runs import RunStore
 from sweephand.runs.attempt import Attempts
@@ -62,7 +62,7 @@ class Gates:
         overlap_queue: OverlapQueue,
         retention: Retention,
         valve: Valve | None,
-        windows: Callable[[str], Sequence[Window]] | None,
+        windows: Callable[[str], Windows] | None,
         clock: Clock,
     ) -> None:
         """`windows` returns those of a namespace; None in a stack whose namespaces have none."""
@@ -113,7 +113,7 @@ class Gates:
         """
         assert self._windows is not None, "a stack without windows has no such gate"
         message, job = delivery.message, delivery.job
-        windows = () if passes(message) else self._windows(job.key.namespace)
+        windows = () if passes(message) else self._windows(job.key.namespace).windows
         if not windows:
             return delivery
         skipping = skips(windows, job, message.trigger.at) if message.attempt == 1 else None

@@ -18,6 +18,7 @@ from sweephand.model.trigger import (
     RangeMessage,
 )
 from sweephand.model.watch import WatchMessage
+from sweephand.model.window import NO_WINDOWS
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import ChangeStore, JobStore, PayloadStore
 from sweephand.ports.queue import Queue, Targets
@@ -174,7 +175,7 @@ class Handlers:
             queue=queue,
             job_reads=self._job_reads,
             requeue=self._requeue,
-            windows=namespaces.windows or (lambda _: ()),
+            windows=namespaces.windows or (lambda _: NO_WINDOWS),
             clock=clock,
         )
         attempts = Attempts(

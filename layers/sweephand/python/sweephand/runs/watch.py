@@ -6,14 +6,19 @@ from operator import eq, le
 from typing import Final
 
 from sweephand.base.instants import INSTANT_MAX, MINUTE_MS, Instant
-from sweephand.base.timing import QUEUE_DELAY_MAX_MS, UNKNOWN_GRACE_MS
+from sweephand.base.timing import (
+    CLOCK_SKEW_MAX_MS,
+    NAMESPACE_AGE_MAX_MS,
+    QUEUE_DELAY_MAX_MS,
+    UNKNOWN_GRACE_MS,
+)
 from sweephand.model.definition import HISTORY_RETENTION_MIN_MS
 from sweephand.model.job import Job, Revision
 from sweephand.model.run import OVERLAP, WINDOW, Run, State
 from sweephand.model.run_id import RunName, parse_run_name, run_position
 from sweephand.model.trigger import NotifyMessage
 from sweephand.model.watch import ALERT_WINDOW_MS, WatchMessage, window_of
-from sweephand.model.window import Hold, Window, hold_between
+from sweephand.model.window import Hold, Window, Windows, hold_between
 from sweephand.ports.clock import Clock
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
@@ -37,6 +42,9 @@ ALERTS_APART_MS: Final = 30 * MINUTE_MS
 #: that all checks that find triggers of one hold write the same.
 LOOK_AGAIN_MS: Final = QUEUE_DELAY_MAX_MS
 
+#: So long after a change of windows, by any clock, all checks know it.
+_SETTLED_MS: Final = NAMESPACE_AGE_MAX_MS + CLOCK_SKEW_MAX_MS
+
 #: The ends with which a trigger needs no alert: it has succeeded, or somebody has cancelled it. A trigger
 #: that was skipped for another run that is watched needs none. If it was skipped for a run that is not
 #: watched, that run must have one of these ends.
@@ -58,7 +66,7 @@ class Watch:
         queue: Queue,
         job_reads: JobReads,
         requeue: Requeue,
-        windows: Callable[[str], Sequence[Window]],
+        windows: Callable[[str], Windows],
         clock: Clock,
     ) -> None:
         """`windows` returns those of a namespace. What they skip is not missed."""
@@ -115,7 +123,8 @@ class Watch:
         """The alert about missed triggers; None if an earlier check has sent one that stands for them.
 
         The earlier alert is about the same clock hour, or it left less than half an hour before. No check
-        looks at what is due after `ends_at`, so no alert stands for it.
+        looks at what is due after `ends_at`, so no alert stands for it. A check that came before the last
+        change of windows may have waited for a hold that is no more. So nothing follows from it.
         """
         after_ms = message.after_ms
         window_at = window_of(max(each.deadline_at for each in missed))
@@ -125,26 +134,17 @@ class Watch:
         # triggers, so was what was due after them.
         until = message.check_at - LOOK_AGAIN_MS - after_ms if message.held_from else message.first.due_at - 1
         others = self._unmet(message, job, since, _part(message, since, from_at, min(until, ends_at)))
-        first = min(self._seen_in_order(message, job, each) for each in missed)
+        first = min(map(_in_order, missed))
         before = sorted((each for each in others if _in_order(each) < first), key=_in_order)
-        if before and window_of(before[-1].deadline_at) == window_at:
+        settled_at = self._windows(message.key.namespace).changed_at + _SETTLED_MS
+        told = [each for each in before if each.due_at + after_ms >= settled_at]
+        if told and window_of(told[-1].deadline_at) == window_at:
             return None
-        if before and first[0] - before[0].deadline_at < ALERTS_APART_MS:
+        if told and first[0] - told[0].deadline_at < ALERTS_APART_MS:
             return None
         # After an outage, a check can cover days. An alert counts what it would count without one.
         counted = [each for each in (*before, *missed) if each.deadline_at >= window_at - ALERT_WINDOW_MS]
         return alert_of(message, sorted(counted), window_at, self._clock.now())
-
-    def _seen_in_order(self, message: WatchMessage, job: Job, missed: Missed) -> tuple[Instant, Instant]:
-        """As _in_order(), or by the windows of now if that is earlier.
-
-        A check that looks again may know a hold whose windows were removed. The other checks do not count it,
-        so they leave the alert to this one.
-        """
-        windows = self._windows(message.key.namespace)
-        hold = _hold_of(message._replace(held_from=0), job, windows, missed.due_at, missed.run)
-        seen_until = missed.due_at if hold is None else hold.until
-        return min(_in_order(missed), (seen_until + message.after_ms, missed.due_at))
 
     def _unmet(
         self, message: WatchMessage, job: Job, since: Instant, checked: Sequence[Occurrence]
@@ -157,7 +157,7 @@ class Watch:
             return []
         runs = {each.due_at: each for each in self._runs_between(message, checked[0], checked[-1])}
         unwatched = self._unwatched(message, since, runs.values())
-        windows = self._windows(message.key.namespace)
+        windows = self._windows(message.key.namespace).windows
         unmet: list[Missed] = []
         for each in checked:
             run, deadline_at = runs.get(each.due_at), each.due_at + message.after_ms

@@ -73,6 +73,7 @@ _WINDOWS: Final = Layout(
     Windows,
     Field("version", "version", NAME),
     Field("windows", "windows", list_of(_WINDOW.form, 0, WINDOWS_MAX), ()),
+    Field("changed_at", "changed", WHOLE, 0),
 )
 
 
