@@ -138,7 +138,7 @@ CEILINGS: Final = {
     # An upgrade under load: 101, and 18 for what it shares with the faults. A call without an answer: 4.
     # Twenty tasks of an operator take 940 in nine modules: the tasks 500, the command with its table 130,
     # their scenes 105, and what performs them 205.
-    "infra": Size(lines=9_083, modules=127, inner_imports=1),
+    "infra": Size(lines=9_086, modules=127, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.

@@ -111,7 +111,7 @@ def _run(tree: Path, release: str, stay_s: int) -> int:
                     time.sleep(stay_s)
                     times.append(_deployed(each, place))
                 _show_rest(written, until)
-            await_all(load)
+            await_all(load, client)
     finally:
         stack.down(place)
     # A message that a deployment has cut off is delivered again, whenever in the deployment that was.

@@ -83,7 +83,7 @@ def _run(seconds: int, seed: int) -> int:
                 _fail(place, through, happened, seconds, seed)
                 show("calls do not fail any more")
                 written.result()
-            await_all(load)
+            await_all(load, client)
     kinds = [*((each.service, each.fault) for each in happened.calls)]
     kinds += [("processes", f"SIGKILL of {each.function}") for each in happened.kills]
     run = f"Faults: seed {seed}, {seconds} s of faults"

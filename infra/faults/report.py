@@ -10,8 +10,9 @@ from infra.bench.local_stack import now, show, title
 from infra.bench.report import Cell, Figure, Report
 from infra.faults.load import KINDS, SLOTS, Load
 from infra.faults.verdict import Verdict, came_after_deletion, judged
+from infra.local.client import Client
 
-from sweephand.base.instants import SECOND_MS
+from sweephand.base.instants import SECOND_MS, rfc3339
 
 #: What is late is waited for so long. The message of a killed function comes again after three minutes.
 _PATIENCE_MS: Final = 900 * SECOND_MS
@@ -23,13 +24,21 @@ _SHOWN_EVERY_S: Final = 10
 _NAMED_MAX: Final = 20
 
 
-def await_all(load: Load) -> None:
-    """Return when all that is owed has come, or is lost, and a little later for duplicates."""
+def await_all(load: Load, client: Client) -> None:
+    """Return when all that is owed has come, or is lost, and a little later for duplicates.
+
+    Print what the stack says of what is lost.
+    """
     given_up_at = now() + _PATIENCE_MS
     while now() < given_up_at and (missing := sum(len(each.lost) for _, each in _verdicts(load, (), 0))):
         show(f"{missing} triggers have not come yet")
         time.sleep(_SHOWN_EVERY_S)
     time.sleep(_AFTER_S)
+    for name, each in _verdicts(load, (), 0):
+        namespace, _, _ = name.partition(",")
+        for key in each.lost[:_NAMED_MAX]:
+            path = f"/v1/namespaces/{namespace}/jobs/{key.job}/explain?at={rfc3339(key.due_at)}"
+            show(f"lost: {key}: {client.call('GET', path).body}")
 
 
 def tell(load: Load, faults_at: Sequence[int], calm_from: int, run: str, *more: Report) -> int:
@@ -56,9 +65,6 @@ def tell(load: Load, faults_at: Sequence[int], calm_from: int, run: str, *more: 
     )
     for report in chain(reports, more):
         print(f"{report.text()}\n", flush=True)
-    for name, each in verdicts.items():
-        for key in each.lost[:_NAMED_MAX]:
-            print(f"lost of {name}: {key}")
     is_good = all(each.is_good for each in verdicts.values())
     return 0 if is_good and not came_deleted and opened <= SLOTS and not load.refused else 1
 
