@@ -4,6 +4,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -180,17 +181,18 @@ class Transport:
         return _Failed(failure, error_of(problem, url), retry_after_s(answered.get("retry-after")))
 
     def _body(self, status: int, headers: Mapping[str, str], data: bytes) -> Any:
-        """The JSON of an answer. UnreachableError if a success is no JSON: no API of Sweephand is there."""
-        if not data:
-            return None
+        """The JSON object of an answer, None if it has none.
+
+        UnreachableError if a success has none, and is not 204: no API of Sweephand is there.
+        """
+        found = None
         if "json" in headers.get("content-type", ""):
-            try:
-                return exact_json.read(data.decode())
-            except ValueError:
-                pass
-        if status < HTTPStatus.BAD_REQUEST:
+            with suppress(ValueError):
+                found = exact_json.read(data.decode())
+        is_empty = status == HTTPStatus.NO_CONTENT and not data
+        if status < HTTPStatus.BAD_REQUEST and not (is_empty or isinstance(found, Mapping)):
             raise UnreachableError(self.url, f"what answers there ({status}) is no API of Sweephand")
-        return None
+        return found
 
 
 def checked_url(url: str) -> str:

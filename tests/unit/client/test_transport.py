@@ -230,7 +230,13 @@ def test_an_address_where_nothing_answers_is_named_after_few_attempts(waits: lis
 
 
 @pytest.mark.parametrize(
-    "fault", [Fault(200, {"content-type": "text/html"}, b"<h1>"), Fault(302, {"location": "/"}, b"x")]
+    "fault",
+    [
+        Fault(200, {"content-type": "text/html"}, b"<h1>"),
+        Fault(200, {"content-type": "application/json"}, b"[]"),
+        Fault(200),
+        Fault(302, {"location": "/"}, b"x"),
+    ],
 )
 def test_another_server_at_the_address_is_no_stack(server: Server, client: Client, fault: Fault) -> None:
     server.faults.append(fault)
