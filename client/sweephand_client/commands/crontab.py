@@ -9,6 +9,7 @@ import typer
 
 from sweephand_client.commands.inputs import read_target, read_text
 from sweephand_client.commands.session import DIFFERS, Session
+from sweephand_client.commands.times import read_zone
 from sweephand_client.http.errors import InputError
 from sweephand_client.openapi.requests import Target
 from sweephand_client.tasks.crontab.lines import read_lines
@@ -56,6 +57,7 @@ def crontab(
     With --commands, the values of the crontab's variables go to that file, and to no job.
     """
     given = cast("Target | None", read_target(url, queue, target or None))
+    read_zone(timezone)
     text = read_text(file)
     if cron is None:
         _check_variables(text, has_users=system)

@@ -58,3 +58,9 @@ def test_the_user_of_a_system_crontab_runs_the_command() -> None:
 def test_only_one_target_is_given(sweephand: CommandLine) -> None:
     ran = sweephand.run("crontab", "-", "--url", URL, "--queue", URL, given="@reboot a\n")
     assert (ran.code, "Give only one of --url, --queue and --target." in ran.err) == (2, True)
+
+
+def test_a_time_zone_that_does_not_exist_leaves_out_no_line(sweephand: CommandLine) -> None:
+    ran = sweephand.run("crontab", "-", "--url", URL, "-z", "Europe/Pariss", given="@daily a\n")
+    assert (ran.code, ran.out) == (2, "")
+    assert "There is no time zone 'Europe/Pariss'." in ran.err
