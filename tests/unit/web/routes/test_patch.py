@@ -63,6 +63,14 @@ def test_null_in_a_patch_removes_a_field(client: Client, name: str) -> None:
     }
 
 
+def test_null_removes_no_field_that_no_job_has(client: Client) -> None:
+    client.put(job=WHOLE)
+    for answer in (patched(client, {"timezon": None}), client.put("other", {**WHOLE, "timezon": None})):
+        [error] = answer.json["errors"]
+        assert (answer.status, error["pointer"]) == (422, "/timezon")
+        assert "Did you mean timezone?" in error["detail"]
+
+
 @pytest.mark.parametrize("text", ["1.10", "1e400", "123456789012345678901234567890"])
 def test_numbers_of_data_stay_as_they_were_written(client: Client, text: str) -> None:
     client.put(job=WHOLE)

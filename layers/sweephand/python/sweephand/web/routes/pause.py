@@ -64,7 +64,7 @@ class JobPauseRequest(PauseRequest):
             return None
         try:
             ends_at = parse_time_point(
-                self.until, requested_at=requested_at, counted_from=requested_at, zone=zone_named(UTC)
+                self.until, requested_at=0, counted_from=requested_at, zone=zone_named(UTC)
             )
         except ScheduleError as error:
             raise InvalidError([Violation("/until", f"{error}.")]) from None

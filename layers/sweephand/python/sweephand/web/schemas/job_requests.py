@@ -93,7 +93,8 @@ def read_definition(document: Mapping[str, Any], services: Services, requested_a
     """
     payload = read_payload(document)
     fields = json_text.with_plain_numbers({name: each for name, each in document.items() if name != "data"})
-    return validate_definition(_without_inner_nulls(fields), payload, services, requested_at)
+    given = _without_inner_nulls(fields) | unknown_nulls(fields)
+    return validate_definition(given, payload, services, requested_at)
 
 
 def validate_definition(
@@ -137,6 +138,12 @@ def read_payload(document: Mapping[str, Any]) -> Payload | None:
     for violation in payload_violations(payload):
         raise DataTooLargeError(violation)
     return payload
+
+
+def unknown_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of null that no job has. They are refused like others: the caller may have meant another."""
+    known = {each.name for each in FIELDS} | _NOT_WRITABLE.keys()
+    return {name: None for name, value in fields.items() if value is None and name not in known}
 
 
 def _without_inner_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
