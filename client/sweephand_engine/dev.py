@@ -55,6 +55,10 @@ class ThisMachine(Destinations):
         return "not this machine: only `sweephand dev --allow-outbound` delivers elsewhere"
 
 
+#: The secrets of a namespace that may have signed a delivery to the inbox.
+_NAMED_MAX: Final = 100
+
+
 class Development:
     """An engine with its server. `journal` keeps its state. `serve` begins to answer and to deliver."""
 
@@ -86,10 +90,18 @@ class Development:
         server.site = self.site
 
     def _secrets_of(self, namespace: str) -> Sequence[str]:
-        """The signing secrets of a namespace. A request that anybody sends to the inbox makes none."""
-        if not is_name(namespace) or self.engine.stores.secrets.get(namespace) is None:
+        """What may sign a delivery of a namespace: its signing secrets, and those that a target can name.
+
+        A request that anybody sends to the inbox makes none.
+        """
+        if not is_name(namespace):
             return ()
-        return self.engine.services.signing.active(namespace)
+        stores, services = self.engine.stores, self.engine.services
+        own = () if stores.secrets.get(namespace) is None else services.signing.active(namespace)
+        briefs = stores.named_secrets.page(namespace, "", _NAMED_MAX).items
+        names = [each.key.name for each in briefs if each.scheme is not None]
+        named = stores.named_secrets.get_many(namespace, names)
+        return [*own, *(value for each in named.values() for value in each.active(self.engine.clock.now()))]
 
     def serve(self) -> None:
         """Begin to answer and to deliver, in threads."""

@@ -2,6 +2,7 @@
 
 import json
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,6 +80,15 @@ def test_a_job_is_delivered_to_the_inbox_signed(dev: Development, client: Client
     assert head.split() == ["arrived", "late", "attempt", "job", "to"]
     assert line.endswith(' 1    hello                        /inbox/hello  {"hello":"world"}'), line
     assert line in inbox(dev, "")
+
+
+def test_a_delivery_that_a_secret_of_its_target_has_signed_is_shown_with_its_names(
+    dev: Development, client: Client
+) -> None:
+    value = "whsec_" + b64encode(bytes(range(32))).decode()
+    client.ask("PUT", "/v1/namespaces/demo/secrets/own", {"value": value})
+    put(client, "hello", {**to_inbox(dev, "/own"), "signingSecret": {"secretRef": "own"}})
+    assert inbox(dev).endswith(" hello                        /inbox/own  null\n")
 
 
 def test_the_run_of_a_delivery_has_succeeded(dev: Development, client: Client) -> None:
