@@ -56,7 +56,7 @@ def make(
 @command(keys, "list")
 def list_keys(session: Session) -> None:
     """List keys, without their secrets."""
-    found = list(session.client.keys.list())
+    found = list(session.of_namespace(session.client.keys.list()))
     rows = [
         (each["id"], each["namespace"], each["role"], each["expiresAt"], each["description"])
         for each in found
@@ -168,13 +168,10 @@ def remove(session: Session, name: _Profile) -> None:
 
 
 def changes(session: Session, *, since: _Since = None, until: _Until = None, limit: Limit = None) -> None:
-    """List who changed keys, secrets and settings, newest first. Needs the role admin."""
+    """List who changed keys, secrets, settings, windows and calendars, newest first. Needs the role admin."""
     times = session.times
-    found = limited(
-        session,
-        session.client.keys.changes(since=given(times.past, since), until=given(times.past, until)),
-        limit,
-    )
+    every = session.client.keys.changes(since=given(times.past, since), until=given(times.past, until))
+    found = limited(session, session.of_namespace(every), limit)
     rows = [
         (
             each["time"],

@@ -73,6 +73,8 @@ def _end(batch: ListedBatchResponse) -> tuple[str | int | None, ...]:
 def _newest(session: Session, job: str) -> str:
     found = next(session.client.jobs.batches(session.namespace, job), None)
     if found is None:
+        if "batch" not in session.client.jobs.get(session.namespace, job):
+            raise InputError(f"{job} has no batch.")
         raise InputError(
             f"No run of a batch of {job} is over yet. Give the batch that you mean, as in --due "
             "2027-01-31T02:00:00Z."

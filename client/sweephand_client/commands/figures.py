@@ -32,7 +32,8 @@ def overview(
     Late are first attempts of the last hour. The stack counts them if its parameter Stats is on.
     """
     begin = given(session.times.past, since)
-    found = list(session.client.namespaces.overview(since=begin, include="jobs" if jobs else None))
+    every = session.client.namespaces.overview(since=begin, include="jobs" if jobs else None)
+    found = list(session.of_namespace(every))
     found.sort(key=lambda each: (-each["failingJobs"], -each["failed"], -each["retrying"]))
     columns, rows = overview_table(found)
     session.output.table(columns, rows, found)

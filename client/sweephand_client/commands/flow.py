@@ -225,7 +225,7 @@ def delete_window(session: Session, name: _Window, *, yes: Yes = False) -> None:
 @command(namespaces, "list")
 def list_namespaces(session: Session) -> None:
     """List the namespaces that the key sees."""
-    found = list(session.client.namespaces.list())
+    found = list(session.of_namespace(session.client.namespaces.list()))
     session.output.table(("NAMESPACE",), [(each["namespace"],) for each in found], found)
 
 
@@ -243,7 +243,7 @@ def set_namespace(
     if_match: Annotated[str | None, typer.Option(help="Only if the settings have this revision.")] = None,
 ) -> None:
     """Replace all settings of the namespace. A field that is left out is removed. `limits` is required."""
-    document = cast("NamespaceRequest", read_object(settings, "The settings"))
+    document = cast("NamespaceRequest", read_object(settings, "SETTINGS"))
     written = session.client.namespaces.put(session.namespace, document, if_match=if_match)
     session.output.done(f"Wrote the settings of {session.namespace}.", written)
 

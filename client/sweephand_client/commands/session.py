@@ -4,13 +4,13 @@ import datetime as dt
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import sleep
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
@@ -37,6 +37,8 @@ UNREACHABLE: Final = 3
 REFUSED: Final = 4
 
 _EVERY_NAMESPACE: Final = "*"
+
+_Listed = TypeVar("_Listed", bound=Mapping[str, Any])
 
 #: Seconds between two looks.
 _WATCH_S: Final = 2.0
@@ -137,6 +139,10 @@ class Session:
             raise InputError("Give --namespace or --all-namespaces, not both.")
         for each in self.client.namespaces.list():
             yield each["namespace"]
+
+    def of_namespace(self, found: Iterable[_Listed]) -> Iterator[_Listed]:
+        """Those of the namespace that an option names. Without the option, all of them."""
+        return (each for each in found if self.asked_namespace in (None, each["namespace"]))
 
     def note_unknown_namespace(self) -> None:
         """Say that the namespace of a command is none of those of the stack. An empty stack has none."""

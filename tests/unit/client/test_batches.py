@@ -85,6 +85,12 @@ def test_bad_input_says_what_would_be_right(mails: CommandLine, words: tuple[str
     assert (refused.code, says in refused.err) == (2, True)
 
 
+def test_a_job_without_a_batch_is_named(mails: CommandLine) -> None:
+    mails.ok("job", "schedule", "plain", "--due", "1h", "--url", TARGET["url"])
+    refused = mails.run("batch", "show", "plain")
+    assert (refused.code, "plain has no batch." in refused.err) == (2, True)
+
+
 def test_what_does_not_exist_is_refused(mails: CommandLine) -> None:
     assert mails.run("batch", "show", "mails", "1").code == 4
     assert mails.run("batch", "list", "nobody").code == 4

@@ -127,6 +127,9 @@ def test_all_namespaces_are_shown_with_trouble_first(sweephand: CommandLine) -> 
     found = sweephand.ok("overview", "--since", "2026-11-21T12:00:11Z", "--json").json
     assert [(each["namespace"], each["failed"]) for each in found] == [("a", 0), ("b", 0)]
     assert "jobs" not in found[0]
+    for words in (("overview",), ("namespace", "list")):
+        alone = sweephand.ok(*words, "--namespace", "a", "--json").json
+        assert [each["namespace"] for each in alone] == ["a"]
 
 
 def test_a_job_is_scheduled_shown_listed_and_deleted(sweephand: CommandLine) -> None:

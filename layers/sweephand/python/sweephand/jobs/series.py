@@ -282,7 +282,7 @@ def _count(series: Series, through: Instant) -> int:
 
 def _ended(series: Series, *, is_same_ttl: bool) -> InvalidError:
     if is_same_ttl and series.repeats is not None:
-        detail = f"{series.repeats} occurrences have been counted already; expected more in all."
+        detail = f"As many as {series.repeats} have been counted already; expected more in all."
         return InvalidError([Violation("/repeats", detail)])
     return InvalidError([Violation("/ttl", "It ends before the next fire; expected a later end.")])
 
