@@ -54,6 +54,30 @@ def test_jobs_that_fell_due_together_are_spread(world: World) -> None:
     assert max(came) - min(came) > 15 * SECOND_MS
 
 
+@pytest.mark.parametrize(
+    "windows",
+    [
+        [
+            {"schedule": "0 22 * * *", "duration": "8h", "spread": "4h"},
+            {"schedule": "0 7 * * *", "duration": "14h"},
+        ],
+        [{"schedule": "0 7 * * *", "duration": "23h", "spread": "1d"}],
+    ],
+)
+def test_what_is_held_leaves_before_the_next_window_opens_however_long_the_spread(
+    world: World, windows: list[dict[str, str]]
+) -> None:
+    for number, window in enumerate(windows):
+        put_window(world, f"w{number}", **window)
+    for number in range(20):
+        world.put(f"job{number}", dueTime=at(15 * HOUR_MS))
+    world.run_until(NOON + 2 * DAY_MS)
+    came = times(world)
+    assert len(came) == 20
+    assert all(18 * HOUR_MS <= time < 19 * HOUR_MS for time in came)
+    assert max(came) - min(came) > 15 * MINUTE_MS
+
+
 def test_a_held_trigger_polls_nothing(world: World) -> None:
     put_once(world, MINUTE_MS, 20 * HOUR_MS)
     world.put(dueTime=at(5 * MINUTE_MS))

@@ -9,7 +9,7 @@ from functools import reduce
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from sweephand.base.instants import Instant
+from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import PENDING_MAX_MS
 from sweephand.model.job import Job
 from sweephand.model.trigger import TriggerMessage
@@ -105,6 +105,17 @@ def passes(message: TriggerMessage) -> bool:
 def open_for(windows: Iterable[Window], job: Job, at: Instant) -> Opening | None:
     """The opening that holds the job's triggers at an instant: of several, the one that ends last."""
     return max(_openings(windows, job, at), key=lambda each: each.closes_at, default=None)
+
+
+def before_next(windows: Iterable[Window], job: Job, opening: Opening) -> Opening:
+    """The opening, with a spread that is over when a window next opens for the job.
+
+    A trigger whose place in the spread lies in another opening would be held again, at worst for ever.
+    """
+    following = [each.next_opening(opening.closes_at - 1) for each in windows if each.is_for(job)]
+    open_ms = min((each.opens_at - opening.closes_at for each in following if each), default=INSTANT_MAX)
+    window = opening.window._replace(spread_ms=min(opening.window.spread_ms, open_ms))
+    return opening._replace(window=window)
 
 
 def skips(windows: Iterable[Window], job: Job, due_at: Instant) -> Opening | None:

@@ -25,7 +25,7 @@ from sweephand.base.timing import (
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import WINDOW, Run, is_over
 from sweephand.model.trigger import TriggerMessage
-from sweephand.model.window import Opening, Windows, open_for, passes, skips
+from sweephand.model.window import Opening, Windows, before_next, open_for, passes, skips
 from sweephand.ports.clock import Clock
 from sweephand.ports.runs import RunStore
 from sweephand.runs.attempt import Attempts
@@ -128,7 +128,9 @@ class Gates:
         if skipping is not None and run is None and self._overlap_queue.skip(message.trigger, job, reason):
             run = self._claims.run_in_batch(message)
             return Drop(delivery, "skipped", run, leaves_place=delivery.may_have_place)
-        return delivery if opening is None else self._held_by(opening, delivery, run)
+        return (
+            delivery if opening is None else self._held_by(before_next(windows, job, opening), delivery, run)
+        )
 
     def _held_by(self, opening: Opening, delivery: Delivery, run: Run | None) -> Wait:
         """Let a trigger wait for the end of a window, in rounds of a day at most.
