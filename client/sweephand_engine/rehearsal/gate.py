@@ -88,6 +88,9 @@ class Gate:
 
     def _serve(self) -> None:
         now = self._timeline.now
+        if self._wakes_at is None or self._wakes_at > now:
+            # An earlier look was planned after this one, and has taken its place.
+            return
         self._wakes_at = None
         self.waiting_max = max(self.waiting_max, len(self._waiting) - self._free())
         while self._waiting and self.policy.paused_at is None and self._free() > 0:

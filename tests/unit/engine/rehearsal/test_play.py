@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Final
 
 import pytest
-from tests.unit.engine.rehearsal.conftest import BEGIN, DAY, IDEAL, played
+from tests.unit.engine.rehearsal.conftest import BEGIN, DAY, IDEAL, jobs_of, played
 
-from sweephand.base.instants import HOUR_MS, rfc3339
+from sweephand.base.instants import HOUR_MS, SECOND_MS, rfc3339
+from sweephand.model.policy import Policy, PolicyKey, Rate
 from sweephand_client.openapi.windows import WindowRequest
 from sweephand_client.tasks.archive import Archive
 from sweephand_engine.rehearsal.admission import admit_archive
@@ -41,6 +42,15 @@ def test_a_runaway_stops_at_its_bound(fields: dict[str, object]) -> None:
     assert BEGIN < play.timeline.now < BEGIN + 365 * DAY
     assert 0 < len(play.attempts) <= 20_000
     assert time.process_time() - begun < 30, "a twentieth of a rehearsal's bound"
+
+
+def test_a_large_batch_under_a_rate_is_played_to_its_end() -> None:
+    policy = Policy(PolicyKey("ns", "partner"), "1", None, Rate(10, SECOND_MS), BEGIN, BEGIN)
+    jobs = jobs_of({"j": {"schedule": "0 6 * * *", "batch": {"count": 3_000}, "policy": "partner"}})
+    play = Play(jobs, {"partner": policy}, [IDEAL], timeline=Timeline(BEGIN, BEGIN + DAY, 20_000))
+    play.run()
+    assert not play.timeline.is_cut
+    assert (play.jobs[0].counts.succeeded, play.jobs[0].counts.wait_max_ms) == (3_000, 314_895)
 
 
 def test_a_job_that_pauses_itself_holds_what_falls_due_later() -> None:
