@@ -92,12 +92,11 @@ class Gate:
             # An earlier look was planned after this one, and has taken its place.
             return
         self._wakes_at = None
-        self.waiting_max = max(self.waiting_max, len(self._waiting) - self._free())
         while self._waiting and self.policy.paused_at is None and self._free() > 0:
             at = self._leaves_at(now)
             if at > now:
                 self._wake(at)
-                return
+                break
             self._take(now)
             run = heappop(self._waiting)[-1]
             self._open += 1
@@ -107,6 +106,7 @@ class Gate:
                 # The next probe follows the answer to this one.
                 self._probe_at = self._timeline.until
             self._leaves(run)
+        self.waiting_max = max(self.waiting_max, len(self._waiting))
 
     def _free(self) -> int:
         return self.policy.slots - self._open

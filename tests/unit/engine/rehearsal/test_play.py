@@ -51,6 +51,7 @@ def test_a_large_batch_under_a_rate_is_played_to_its_end() -> None:
     play.run()
     assert not play.timeline.is_cut
     assert (play.jobs[0].counts.succeeded, play.jobs[0].counts.wait_max_ms) == (3_000, 314_895)
+    assert [each.waiting_max for each in play.gates.values()] == [2_999]
 
 
 def test_a_job_that_pauses_itself_holds_what_falls_due_later() -> None:
