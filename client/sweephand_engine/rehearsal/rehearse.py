@@ -8,7 +8,7 @@ from heapq import merge
 from itertools import islice
 from typing import Final
 
-from sweephand.base.instants import DAY_MS, SECOND_MS, Instant, from_datetime, to_datetime
+from sweephand.base.instants import DAY_MS, SECOND_MS, Instant, from_datetime, rfc3339, to_datetime
 from sweephand.model.job import Job
 from sweephand.schedules import Occurrence
 from sweephand_client.http import exact_json
@@ -100,7 +100,13 @@ def read_options(
     # A second of a herd is a whole one.
     begins_at -= begins_at % SECOND_MS
     read = None if outage is None else read_outage(outage)
-    return Options(weeks, begins_at, read_consumers(consumers), read, seed)
+    options = Options(weeks, begins_at, read_consumers(consumers), read, seed)
+    if read and read.since is not None and not begins_at - read.duration_ms < read.since < options.until:
+        raise InputError(
+            f"--outage {outage}: it is outside of the rehearsed weeks. "
+            f"Let it begin at {rfc3339(begins_at)} or later, and before {rfc3339(options.until)}."
+        )
+    return options
 
 
 def rehearse_file(

@@ -184,6 +184,14 @@ def test_each_error_of_a_file_is_told_with_its_line(sweephand: CommandLine) -> N
         (("--consumer", "zz*:p50=2s"), "--consumer zz*: no job has that name"),
         (("--outage", "soon"), "'soon' is no duration. Write one as in 2h"),
         (("--outage", "2h@noon"), "'noon' is no instant. Write it as"),
+        (
+            ("--from", BEGIN, "--outage", "2h@2026-10-11T22:00:00Z"),
+            "it is outside of the rehearsed weeks. Let it begin at 2026-10-12T00:00:00.000Z or later",
+        ),
+        (
+            ("--from", BEGIN, "--outage", "2h@2026-11-09T00:00:00Z"),
+            "or later, and before 2026-11-09T00:00:00.000Z.",
+        ),
         (("--from", "noon"), "'noon' is no time. Give one such as 1h, 02:30"),
         (("--weeks", "53"), "less than or equal to 52"),
     ],
@@ -195,6 +203,12 @@ def test_an_option_that_cannot_be_read_is_told_with_what_would_be_right(
     ran = sweephand.run("rehearse", jobs, *words)
     assert ran.code == 2
     assert said in " ".join(ran.err.split())
+
+
+def test_an_outage_may_have_begun_before_the_weeks(sweephand: CommandLine) -> None:
+    file = sweephand.file("jobs.yaml", "jobs: []")
+    found = rehearsed(sweephand, file, "--outage", "2h@2026-10-11T22:00:01Z")
+    assert found["outage"] == ["2026-10-11T22:00:01.000Z", "2026-10-12T00:00:01.000Z"]
 
 
 def test_every_wrong_consumer_is_told(sweephand: CommandLine, jobs: str) -> None:
