@@ -39,7 +39,8 @@ _READ_S: Final = 35
 _CONNECT_S: Final = 5
 
 #: The rule of docs for names. `.` and `..` would lead to another path.
-_NAME: Final = re.compile(r"[A-Za-z0-9._~:@+=-]{1,128}")
+NAME: Final = re.compile(r"(?!\.\.?$)[A-Za-z0-9._~:@+=-]{1,128}")
+NAME_RULE: Final = "1 to 128 of A-Z a-z 0-9 . _ ~ : @ + = - and not only one or two dots"
 
 Query = Mapping[str, str | int | Sequence[str] | None]
 
@@ -217,11 +218,8 @@ def is_loopback(host: str) -> bool:
 
 def _filled(operation: Operation[Any, Any], given: Mapping[str, str]) -> str:
     for name, value in given.items():
-        if not _NAME.fullmatch(value) or value in (".", ".."):
-            raise InputError(
-                f"{value!r} is no {name}. Give 1 to 128 of A-Z a-z 0-9 . _ ~ : @ + = - "
-                "and not only one or two dots."
-            )
+        if not NAME.fullmatch(value):
+            raise InputError(f"{value!r} is no {name}. Give {NAME_RULE}.")
     return operation.path.format(**{name: quote(value, safe="") for name, value in given.items()})
 
 

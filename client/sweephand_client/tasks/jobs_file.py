@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
+from sweephand_client.http.transport import NAME, NAME_RULE
 from sweephand_client.openapi.requests import JobRequest
 from sweephand_client.tasks.exact_yaml import VALUES_MAX, Places, parsed, printable, yaml_text
 from sweephand_client.tasks.resources import RESOURCES, Resource
@@ -157,6 +158,8 @@ def _bodies(resource: Resource, value: Any) -> dict[str, Any]:
 def _wrong_bodies(resource: Resource, bodies: Mapping[str, Any]) -> Iterator[str]:
     for name, body in bodies.items():
         at = resource.pointer(name)
+        if resource.has_names and not NAME.fullmatch(name):
+            yield f"{at}: give its name {NAME_RULE}"
         if body is not None and not isinstance(body, dict):
             yield f"{at}: give an object with the fields of a {resource.kind}"
         elif _is_too_large(body):
@@ -182,8 +185,8 @@ class _JobReader:
             self.wrong.append(f"/jobs/{at}: {_TOO_LARGE}")
             return DeclaredJob("", {})
         name, paused = fields.pop("name", None), fields.pop("paused", None)
-        if not isinstance(name, str):
-            self.wrong.append(f"/jobs/{at}/name: give the name of the job, a text")
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            self.wrong.append(f"/jobs/{at}/name: give the name of the job, a text: {NAME_RULE}")
             name = ""
         elif name in self._names:
             self.wrong.append(f"/jobs/{at}/name: an earlier job has the name {name}; give each name once")

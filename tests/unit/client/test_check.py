@@ -53,6 +53,16 @@ def test_each_wrong_field_of_each_file_is_named_with_its_line(sweephand: Command
     assert good not in checked.err
 
 
+def test_each_wrong_name_is_named_with_its_line(sweephand: CommandLine) -> None:
+    file = sweephand.file("jobs.yaml", "jobs:\n  - {name: a b}\n  - {schedule: x}\n  - {name: ''}\n")
+    for words in (("check",), ("rehearse",), ("apply", "--file")):
+        ran = sweephand.run(*words, file)
+        assert ran.code == 2
+        assert [each.partition(": ")[0].strip() for each in ran.err.splitlines() if " line " in each] == [
+            f"line {number + 2}, /jobs/{number}/name" for number in range(3)
+        ]
+
+
 def test_what_stands_beside_the_jobs_is_checked_too(sweephand: CommandLine) -> None:
     sweephand.ok("check", sweephand.file("jobs.yaml", EVERYTHING))
     wrong = EVERYTHING.replace("{jobs: 50", "{job: 50").replace("per: 60s", "per: 0s")
