@@ -57,7 +57,8 @@ def show(
         over = found["succeeded"] + found["failed"] + found["cancelled"]
         if not session.output.is_data:
             percent = over * 100 // found["total"]
-            session.output.text(f"{over} of {counted(found['total'], 'run')} are over ({percent}%).")
+            verb = "is" if 1 in (over, found["total"]) else "are"
+            session.output.text(f"{over:,} of {counted(found['total'], 'run')} {verb} over ({percent}%).")
         session.output.fields(found)
         return not watch or over == found["total"]
 

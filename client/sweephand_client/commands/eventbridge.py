@@ -12,6 +12,7 @@ import typer
 from sweephand_client.commands.output import Output, write_whole
 from sweephand_client.commands.problems import exit_for
 from sweephand_client.commands.session import DIFFERS, REFUSED, Session, problem_value
+from sweephand_client.commands.tables import counted
 from sweephand_client.http.errors import InputError
 from sweephand_client.tasks.eventbridge.moving import Moved, Mover
 from sweephand_client.tasks.eventbridge.report import needed, report_lines, report_value
@@ -71,7 +72,8 @@ def eventbridge(
     )
     value: dict[str, Any] = {"schedules": [report_value(each) for each in moves], "needs": needed(moves)}
     if not output.is_data:
-        output.text("\n".join([f"{len(moves)} schedules of {source.region}", *report_lines(moves)]))
+        head = f"{counted(len(moves), 'schedule')} of {source.region}"
+        output.text("\n".join([head, *report_lines(moves)]))
     if to is not None and not dry_run:
         value["files"] = _write_files(to, moves)
         if not output.is_data:
@@ -141,7 +143,7 @@ def _counts(moved: Sequence[Moved]) -> str:
     counts = Counter(each.did for each in moved)
     disabled = sum(each.move.schedule.is_enabled and not each.enabled for each in moved)
     words = [f"{count} {did}" for did, count in sorted(counts.items())]
-    return ", ".join([*words, f"{disabled} schedules disabled"])
+    return ", ".join([*words, f"{counted(disabled, 'schedule')} disabled"])
 
 
 def _moved_value(done: Moved) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import typer
 
 from sweephand_client.commands.inputs import file_name, read_text
 from sweephand_client.commands.session import Session
+from sweephand_client.commands.tables import counted
 from sweephand_client.commands.times import AHEAD, given
 from sweephand_client.http.errors import InputError
 from sweephand_client.tasks.jobs_file import read_jobs_file
@@ -115,7 +116,7 @@ def check(
         session.output.data({"jobs": counts})
         return
     for file, count in counts.items():
-        session.output.text(f"{file}: {count} jobs, and none is refused")
+        session.output.text(f"{file}: {counted(count, 'job')}, and none is refused")
 
 
 def _module(name: str, command: str) -> Any:

@@ -39,6 +39,15 @@ def test_the_newest_batch_is_shown_with_its_progress(mails: CommandLine) -> None
     assert (found["dueAt"], found["succeeded"]) == ("2026-11-21T14:00:00.000Z", 2)
 
 
+@pytest.mark.parametrize(("count", "said"), [(1, "1 of 1 run is over"), (2, "1 of 2 runs is over")])
+def test_one_run_that_is_over_is_told_in_the_singular(
+    mails: CommandLine, client: Client, count: int, said: str
+) -> None:
+    client.jobs.put("ns", "few", {**MAILS, "batch": {"count": count, "window": "10m"}})
+    pass_minutes(mails, 61)
+    assert mails.ok("batch", "show", "few").out.startswith(f"{said} ({100 // count}%).")
+
+
 def test_another_batch_is_shown_by_its_id_or_its_due_time(mails: CommandLine) -> None:
     world = mails.server.api.world
     world.consumers.answering = lambda attempt: Answer(succeeded=attempt.trigger.index > 0, code=500)

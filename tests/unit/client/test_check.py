@@ -30,9 +30,9 @@ BAD: Final = GOOD.replace("@hourly", "61 * * * *").replace("dueTime", "dueTim").
 
 
 def test_files_that_a_stack_would_take_are_checked_without_one(sweephand: CommandLine) -> None:
-    first, second = sweephand.file("jobs.yaml", GOOD), sweephand.file("other.yaml", "jobs: []")
+    first, second = sweephand.file("jobs.yaml", GOOD), sweephand.file("other.yaml", "jobs: [{name: a}]")
     checked = sweephand.ok("check", first, second, SWEEPHAND_URL=None, SWEEPHAND_KEY=None)
-    assert checked.out == f"{first}: 2 jobs, and none is refused\n{second}: 0 jobs, and none is refused\n"
+    assert checked.out == f"{first}: 2 jobs, and none is refused\n{second}: 1 job, and none is refused\n"
     assert sweephand.ok("check", first, "--json").json == {"jobs": {first: 2}}
     assert sweephand.server.requests == []
 

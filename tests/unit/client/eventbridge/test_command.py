@@ -103,6 +103,13 @@ def test_one_command_moves_and_disables(full: Account, sweephand: CommandLine) -
     assert (again.code, again.out.endswith("\n0 schedules disabled\n")) == (1, True)
 
 
+@pytest.mark.usefixtures("full")
+def test_one_schedule_is_told_in_the_singular(sweephand: CommandLine) -> None:
+    said = sweephand.ok(*IMPORT, "--disable-source", "--prefix", "plain").out
+    assert said.startswith("1 schedule of eu-west-1\n")
+    assert said.endswith("1 created, 1 schedule disabled\n")
+
+
 def test_a_person_is_told_of_a_wait(sweephand: CommandLine, full: Account) -> None:
     full.put("due-at-noon", "cron(0 12 * * ? *)")
     ran = sweephand.ok(*IMPORT, "--disable-source")
