@@ -19,6 +19,17 @@ def states(stack: Stack, job: str) -> list[str]:
     return [each.state for each in stack.runs(job)]
 
 
+def test_triggers_and_batches_that_fall_due_together_are_delivered(stack: Stack) -> None:
+    """One function gets them all. Their strands share a thread, so none may block another one."""
+    stack.deliver_to(lambda _: 200)
+    for number in range(5):
+        stack.put_job(f"single{number}", "@hourly")
+    for number in range(5):
+        stack.put_job(f"batch{number}", "@hourly", batch={"count": 3})
+    stack.travel("2 hours")
+    assert len(stack.deliveries) == 2 * (5 + 5 * 3)
+
+
 def test_a_nightly_job_runs_once_each_night_over_the_change_of_clocks(stack: Stack) -> None:
     done: set[str] = set()
     secret = stack.secret()
