@@ -3,6 +3,7 @@
 from collections import Counter
 from datetime import datetime
 from itertools import islice, pairwise, takewhile
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -101,6 +102,15 @@ def test_a_batch_ends_before_an_occurrence_that_a_clock_change_brings_forward() 
     assert all(one.at <= other.at for one, other in pairwise(found))
     assert found[59].at < found[60].due_at == first.due_at + 30 * MINUTE_MS
     assert found[119].after_ms == 59 * 50 * MINUTE_MS // 60
+
+
+@pytest.mark.parametrize("bounds", [{"repeats": 1}, {"ttl_at": NOON + 15_000}])
+def test_a_batch_is_not_shortened_for_an_occurrence_that_its_series_does_not_have(
+    bounds: Any,
+) -> None:
+    series = series_of(Batch(4, 60_000), **bounds)
+    found = list(triggers_from(series, Occurrence(NOON + 10_000, 1)))
+    assert [each.after_ms for each in found] == [0, 15_000, 30_000, 45_000]
 
 
 def test_a_batch_ends_before_the_year_10000() -> None:

@@ -135,19 +135,19 @@ class Series(NamedTuple):
             return self.ttl_at is not None and self.ttl_at < reached
         return self.next_after(reached - (self.batch.window_ms if self.batch else 0)) is None
 
-    def window_ms_of(self, due_at: Instant) -> int:
-        """Over how many ms the batch of the occurrence at `due_at` is spread; 0 without a batch.
+    def window_ms_of(self, occurrence: Occurrence) -> int:
+        """Over how many ms the batch of an occurrence is spread; 0 without a batch.
 
         It is the batch's window. But a clock change can bring the next occurrence forward. The batch then
         ends before that occurrence, so that the triggers of a series are due in the order of their numbers.
         """
         if self.batch is None or not self.batch.window_ms:
             return 0
-        timeline, window_ms = self._timeline(), self.batch.window_ms
+        due_at, window_ms = occurrence.due_at, self.batch.window_ms
         # The next occurrence can lie centuries ahead, and a search for it would take long.
-        if not timeline.count(due_at, due_at + window_ms):
-            return min(window_ms, INSTANT_MAX - due_at)
-        return next(timeline.instants(due_at)) - due_at
+        is_near = self._timeline().count(due_at, due_at + window_ms)
+        following = self.following(occurrence) if is_near else None
+        return min(window_ms, INSTANT_MAX - due_at) if following is None else following.due_at - due_at
 
     def occurrences(self, after: Instant, known: Occurrence | None = None) -> Iterator[Occurrence]:
         """The occurrences strictly after an instant and within the bounds, ascending and lazily.

@@ -36,7 +36,7 @@ def triggers_from(series: Series, first: Occurrence) -> Iterator[Occurrence]:
 def _spread(series: Series, batch: Batch, occurrences: Iterable[Occurrence]) -> Iterator[Occurrence]:
     for occurrence in occurrences:
         due_at, sequence = occurrence.due_at, occurrence.sequence
-        window_ms = series.window_ms_of(due_at)
+        window_ms = series.window_ms_of(occurrence)
         for index in range(occurrence.batch_index, batch.size):
             yield Occurrence(due_at, sequence, index, batch.after_ms(index, window_ms))
 
@@ -57,7 +57,7 @@ def trigger_after(series: Series, instant: Instant, known: Occurrence) -> Occurr
     if batch is None:
         return series.next_after(instant, known)
     occurrence = series.last_through(instant, known)
-    index = batch.due_within(instant - occurrence.due_at, series.window_ms_of(occurrence.due_at))
+    index = batch.due_within(instant - occurrence.due_at, series.window_ms_of(occurrence))
     if index < batch.size:
         return _trigger(series, batch, occurrence, index)
     return series.next_after(occurrence.due_at, occurrence)
@@ -73,7 +73,7 @@ def last_trigger_through(series: Series, instant: Instant, known: Occurrence) ->
     batch = series.batch
     if batch is None:
         return occurrence
-    due = batch.due_within(instant - occurrence.due_at, series.window_ms_of(occurrence.due_at))
+    due = batch.due_within(instant - occurrence.due_at, series.window_ms_of(occurrence))
     return _trigger(series, batch, occurrence, due - 1)
 
 
@@ -93,7 +93,7 @@ def nth_trigger_from(series: Series, first: Occurrence, number: int) -> Occurren
 
 
 def _trigger(series: Series, batch: Batch, occurrence: Occurrence, index: int) -> Occurrence:
-    after_ms = batch.after_ms(index, series.window_ms_of(occurrence.due_at))
+    after_ms = batch.after_ms(index, series.window_ms_of(occurrence))
     return Occurrence(occurrence.due_at, occurrence.sequence, index, after_ms)
 
 
@@ -140,7 +140,7 @@ def due_counts(series: Series, span: Span) -> Counter[int]:
     few = 1 if batch.window_ms else WALKED_MAX
     bucket, walked, walked_max = -1, 0, few
     while True:
-        _add(counts, occurrence, batch, series.window_ms_of(occurrence.due_at), span)
+        _add(counts, occurrence, batch, series.window_ms_of(occurrence), span)
         if occurrence.sequence == last:
             return counts
         if (occurrence.due_at - span.since) // span.bucket_ms != bucket:
