@@ -6,6 +6,7 @@ from typing import Any, Final
 import pytest
 from tests.simulation.oracle.batches import Size, size_of
 from tests.simulation.oracle.lives import lives_of
+from tests.simulation.oracle.overlap import passes_by_hand
 from tests.simulation.oracle.patience import (
     TOO_LATE,
     no_retry_is_older_than_it_may_be,
@@ -14,6 +15,7 @@ from tests.simulation.oracle.patience import (
 )
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.times import no_time_is_left_out
+from tests.simulation.oracle.turns import Turns
 from tests.simulation.traces.broken_batches import DEFINITION, batches
 from tests.simulation.traces.broken_turns import TURNS
 from tests.simulation.traces.doctored import CALM_AT, changed, complaints, of, with_, without
@@ -26,6 +28,8 @@ from tests.simulation.traces.stories import (
     every_minute,
     in_order,
     in_turn,
+    line,
+    place,
     requested,
     run,
     written,
@@ -252,3 +256,14 @@ def test_a_trigger_that_has_its_turn_begins_within_a_minute_unless_its_job_is_pa
         resume = written("resume", "2-b", resumed_at_s, since=at, definition=TURNS)
         found = list(who_waits_goes_promptly(Tale(in_order(held, [pause, resume]), THROUGH, CALM_AT)))
         assert any(f"{UID}-{fourth}-0 waited for" in each for each in found) == is_named
+
+
+def test_a_retry_by_hand_may_pass_one_that_a_pause_held_as_it_took_the_line() -> None:
+    at = NOON + 250_000
+    pause = written("pause", "1-a", 250, paused_at=at, cut=NOON + 5, since=NOON - 1, definition=TURNS)
+    resume = written("resume", "2-b", 340, since=at, definition=TURNS)
+    life = lives_of([written("create", "1-a", 0, definition=TURNS), pause, resume])[UID]
+    by_hand = replace(line(260, 240), holder=replace(place(240), is_asked_for=True))
+    for taken_at, may_pass in ((NOON + 260_000, True), (NOON + 500_000, False)):
+        turns = Turns(life, {}, lines=[by_hand], held_since=taken_at)
+        assert passes_by_hand(turns, requested(240, attempt=2, late_ms=300_000)) == may_pass

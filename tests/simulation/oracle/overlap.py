@@ -67,7 +67,7 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
                 continue
             is_back = turns.is_back_behind(trigger_id, event.trigger_id) or turns.has_lost_turn(trigger_id)
             makes_way = event.is_on_demand and may_hold(tale, event.name, run.since, event.at)
-            is_let_pass = run.state == "retrying" and (is_back or makes_way or _is_let_pass(turns, event))
+            is_let_pass = run.state == "retrying" and (is_back or makes_way or passes_by_hand(turns, event))
             if is_let_pass or (
                 run.state == "running" and is_overdue(tale, trigger_id, run.seen_at, event.at)
             ):
@@ -189,11 +189,14 @@ def is_overdue(tale: Tale, trigger_id: str, seen_at: int, at: int) -> bool:
     return at >= max(latest.due_at, silent_at) + ABANDONED_MS - SIMULATED_SKEW_MS
 
 
-def _is_let_pass(turns: Turns, event: Requested) -> bool:
-    """Whether the trigger was made by hand, and a pause held the retry that it passed."""
+def passes_by_hand(turns: Turns, event: Requested) -> bool:
+    """Whether the trigger was made by hand, and a pause held the retry that it passed.
+
+    It keeps the line for its own retries, also when the pause is over.
+    """
     holder = turns.holder
     is_asked_for = holder is not None and holder.trigger_id == event.trigger_id and holder.is_asked_for
-    return is_asked_for and _was_paused(turns, event.at)
+    return is_asked_for and any(_was_paused(turns, at) for at in (turns.held_since, event.at))
 
 
 def _was_paused(turns: Turns, at: int) -> bool:
