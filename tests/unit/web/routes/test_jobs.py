@@ -162,6 +162,16 @@ def test_if_match_with_several_etags_is_refused_if_none_of_them_is_current(clien
     assert client.put("other", headers={"If-Match": '"a", "b"'}).status == 412
 
 
+@pytest.mark.parametrize("tags", ['"*"', '"nope", "*"', '"*", W/"x"'])
+def test_an_asterisk_in_quotes_is_an_etag_that_no_revision_has(client: Client, tags: str) -> None:
+    first = client.put()
+    assert client.put(job={**JOB, "repeats": 1}, headers={"If-Match": tags}).status == 412
+    assert client.send("DELETE", "/v1/namespaces/ns/jobs/job", headers={"If-Match": tags}).status == 412
+    assert client.get().etag == first.etag
+    both = f"{tags}, {first.etag}"
+    assert client.send("DELETE", "/v1/namespaces/ns/jobs/job", headers={"If-Match": both}).status == 204
+
+
 def test_a_store_that_fails_is_503_and_says_that_asking_again_is_safe(
     client: Client,
     monkeypatch: pytest.MonkeyPatch,

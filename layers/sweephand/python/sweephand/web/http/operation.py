@@ -305,8 +305,8 @@ def parse_if_match(headers: Mapping[str, str]) -> tuple[str, ...] | None:
     """The revisions in an If-Match header. None without the header, and `*` for any revision.
 
     What is stored must have one of these revisions. RFC 9110 compares strongly for If-Match, so the result
-    leaves out weak tags. Raises PreconditionError if all tags are weak, and InvalidError if the header is not
-    a list of tags.
+    leaves out weak tags. It leaves out a `*` in quotes too: that names a revision, and no revision has this
+    name. Raises PreconditionError if all tags are weak, and InvalidError if the header is not a list of tags.
     """
     if_match = headers.get("if-match")
     if if_match is None:
@@ -320,7 +320,7 @@ def parse_if_match(headers: Mapping[str, str]) -> tuple[str, ...] | None:
         raise PreconditionError(
             "A weak entity tag (W/) matches no revision. Give the tag as the ETag header showed it."
         )
-    return strong
+    return tuple(tag for tag in strong if tag != "*")
 
 
 def requires_absence(headers: Mapping[str, str]) -> bool:
