@@ -95,6 +95,37 @@ def test_data_that_the_service_would_refuse_is_refused_when_it_is_written(
     assert not any(data_violations(spec, Payload.of(each), {}) for each in ANY)
 
 
+#: The characters at the bounds of what SQS takes, and those beyond.
+TAKEN = "\t\n\r \x7f\x80\ud7ff\ue000\ufffd\U00010000\U0010ffff"
+OTHERS = "\x00\x08\x0b\x0c\x0e\x1f\ufffe\uffff"
+
+
+@pytest.mark.parametrize("character", TAKEN + OTHERS, ids=ascii)
+def test_a_text_with_a_character_that_sqs_does_not_take_is_refused(character: str) -> None:
+    data = Payload.of(json.dumps(f"a{character}b"))
+    expected = [] if character in TAKEN else ["/data"]
+    assert [each.pointer for each in data_violations(SQS | {"format": "raw"}, data, {})] == expected
+    assert data_violations(SNS | {"format": "raw"}, data, {}) == []
+    assert data_violations(SQS, data, {}) == []
+
+
+@pytest.mark.parametrize("spec", [SQS, SNS], ids=lambda each: each["type"])
+def test_a_text_that_would_be_empty_is_refused(spec: dict[str, Any]) -> None:
+    arn = '"<aws.scheduler.schedule-arn>"'
+    for target, text in ((spec, '""'), (spec, arn), (spec | {"scheduleArn": ""}, arn)):
+        (found,) = data_violations(target | {"format": "raw"}, Payload.of(text), {})
+        assert found.detail == "This target gets the text alone, and takes no empty one."
+    assert data_violations(spec | {"format": "raw", "scheduleArn": ARN}, Payload.of(arn), {}) == []
+    assert data_violations(spec | {"format": "raw"}, Payload.of('" "'), {}) == []
+    assert data_violations(spec, Payload.of('""'), {}) == []
+
+
+@pytest.mark.parametrize("arn", [5, None, ["a"]])
+def test_data_beside_a_schedule_arn_of_another_type_can_be_judged(arn: object) -> None:
+    target = SQS | {"format": "raw", "scheduleArn": arn}
+    assert data_violations(target, Payload.of('"a <aws.scheduler.schedule-arn>"'), {}) == []
+
+
 def test_a_text_that_is_nested_too_deeply_is_refused() -> None:
     deep = json.dumps("[" * 100_000)
     (found,) = data_violations(LAMBDA | {"format": "raw"}, Payload.of(deep), {})

@@ -46,7 +46,7 @@ class Filling(NamedTuple):
     attempt: int
 
 
-_SAMPLE: Final = Filling("arn", 0, "id", 1)
+_SAMPLE: Final = Filling("", 0, "id", 1)
 
 _PLACEHOLDERS: Final[Mapping[str, Callable[[Filling], str]]] = {
     "schedule-arn": lambda filling: filling.schedule_arn,
@@ -83,17 +83,30 @@ def format_violations(spec: Mapping[str, Any]) -> list[Violation]:
     return found
 
 
-def raw_data_violations(form: RawForm, body: str) -> list[Violation]:
+def raw_data_violations(form: RawForm, body: str, schedule_arn: str) -> list[Violation]:
     """What is wrong with `data` that a consumer gets alone. `body` is its JSON text.
 
-    Lambda, Step Functions and EventBridge refuse what is not JSON at each delivery.
+    It names what the service would refuse at each delivery.
     """
-    if form == "text":
+    taken = _what_is_taken(form, raw_text(body, _SAMPLE._replace(schedule_arn=schedule_arn)))
+    if taken is None:
         return []
+    return [Violation("/data", f"This target gets the text alone, and takes {taken}.")]
+
+
+#: What is not Char in XML 1.0. SQS refuses such characters, or puts U+FFFD in their place (AWS, SendMessage).
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _what_is_taken(form: RawForm, text: str) -> str | None:
+    """What a consumer takes in place of this text; None if it takes the text."""
+    if form in ("text", "xml"):
+        if not text:
+            return "no empty one"
+        wrong = _NOT_XML.search(text) if form == "xml" else None
+        return None if wrong is None else f"no U+{ord(wrong[0]):04X}, which is no character of XML 1.0"
     try:
-        value = json.loads(raw_text(body, _SAMPLE))
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        return [Violation("/data", "This target gets the text alone, and takes only JSON.")]
-    if form == "object" and not isinstance(value, dict):
-        return [Violation("/data", "This target gets the text alone, and takes only a JSON object.")]
-    return []
+        return "only JSON"
+    return "only a JSON object" if form == "object" and not isinstance(value, dict) else None

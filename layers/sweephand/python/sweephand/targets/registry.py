@@ -172,7 +172,9 @@ def data_violations(target: object, data: Payload, labels: Mapping[str, str]) ->
         return []
     if data.size <= (room := target_type.data_room(labels)):
         form, text = target_type.raw_form, data.text
-        return [] if form is None or text is None or not is_raw(target) else raw_data_violations(form, text)
+        if form is None or text is None or not is_raw(target):
+            return []
+        return raw_data_violations(form, text, str(target.get("scheduleArn") or ""))
     less = "" if room == target_type.data_bytes_max else " less the labels"
     most = f"give at most {room} ({target_type.data_limit}{less})"
     return [Violation("/data", f"{data.size} bytes of compact JSON; for a target of type {name} {most}.")]

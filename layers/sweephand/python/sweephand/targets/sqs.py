@@ -44,5 +44,5 @@ TYPE: Final = TargetType(
     delivery="sweephand.delivery.sqs",
     data_bytes_max=SQS_DATA_BYTES_MAX,
     data_limit="sqsDataBytesMax",
-    raw_form="text",
+    raw_form="xml",
 )

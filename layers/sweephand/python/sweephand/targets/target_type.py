@@ -14,8 +14,9 @@ from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.targets.reach import GROUP_ID_LENGTH_MAX, Reach
 
-#: What a consumer takes in the format `raw`: any text, any JSON, or a JSON object.
-RawForm: TypeAlias = Literal["text", "json", "object"]
+#: What a consumer takes in the format `raw`: any text but an empty one, such a text of XML's characters, any
+#: JSON, or a JSON object.
+RawForm: TypeAlias = Literal["text", "xml", "json", "object"]
 
 #: The one field of a reference.
 REF_FIELD: Final = "secretRef"
