@@ -277,6 +277,13 @@ def test_a_pause_by_another_api_shows_as_disabled(scheduler: Any, api: Client) -
             {"Target": {"Arn": "https://a.example", "Input": '"<aws.scheduler.execution-id>"'}},
             "Target.Arn: An https address gets its Input as it is",
         ),
+        (
+            {"Target": {"Arn": "https://a.example", "Input": '{"a":1,"a":2}'}},
+            "Target.Input: An https address gets its Input as the body. The name 'a' stands twice",
+        ),
+        ({"Target": {"Arn": "https://a.example", "Input": "[" * 65 + "]" * 65}}, "at most 64 levels."),
+        ({"Target": {"Arn": "https://a.example", "Input": '"\\ud800"'}}, "half of a surrogate pair."),
+        ({"Target": {"Arn": "https://a.example", "Input": "NaN"}}, "NaN is not JSON."),
         ({"Target": {"Input": "1" * 270_000}}, "bytes of compact JSON; give at most"),
         (
             {"Target": {"RetryPolicy": {"MaximumRetryAttempts": 186}}},

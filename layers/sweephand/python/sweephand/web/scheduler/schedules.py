@@ -258,10 +258,13 @@ def _definition(
 
 
 def _data(made: Translated) -> Any:
-    """The data of the job. An input that is no JSON is a text."""
+    """The data of the job. An input that is no JSON is a text. An HTTP target gets none: InvalidError."""
     try:
         value = json_text.read(made.input)
-    except MalformedError:
+    except MalformedError as error:
+        if made.fields["target"]["type"] == "http":
+            said = f"An https address gets its Input as the body. {error}"
+            raise InvalidError([Violation("/data", said)]) from None
         return made.input
     return made.data(value, payload_of(json_text.write(value)).text or "")
 
