@@ -35,8 +35,6 @@ from sweephand_engine.testing.simulation import Simulation
 from sweephand_engine.testing.targets import SimulatedTargets
 from sweephand_engine.times import Moment, Span, instant_of, span_ms
 
-_LOG: Final = logging.getLogger(f"{__name__}.api")
-
 #: Every test begins then unless it says otherwise. It is a Monday.
 NOW_DEFAULT: Final = "2026-01-05T09:00:00Z"
 
@@ -250,14 +248,6 @@ class Stack:
         return outage
 
 
-class _Forward(logging.Handler):
-    """Hands each record to a logger of this module, where pytest finds it."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Handle the record."""
-        _LOG.handle(record)
-
-
 def _log() -> Logger:
-    """The log of the API, which has its failures only."""
-    return Logger(service=__name__, level="ERROR", logger_handler=_Forward())
+    """The log of the API, which has its failures only. The root logger gets them, where pytest finds them."""
+    return Logger(service=__name__, level="ERROR", logger_handler=logging.NullHandler())

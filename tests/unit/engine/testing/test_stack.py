@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from standardwebhooks.webhooks import Webhook
 
-from sweephand_client import ConflictError, InvalidError, NotFoundError
+from sweephand.jobs.read import Reader
+from sweephand_client import ConflictError, InvalidError, NotFoundError, StackFailedError
 from sweephand_engine.testing import Delivery, Stack
 
 #: A target that waits for its consumer for longer than by default.
@@ -358,6 +359,22 @@ def test_two_stacks_know_nothing_of_each_other(stack: Stack) -> None:
     with Stack() as other:
         assert list(other.client.jobs.list("default")) == []
     assert len(list(stack.client.jobs.list("default"))) == 1
+
+
+def test_a_fault_of_the_api_is_an_error_of_the_client_and_one_record_of_the_log(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(Reader, "get", fail)
+    with pytest.raises(StackFailedError) as caught:
+        stack.api("GET", "/v1/namespaces/default/jobs/report")
+    assert caught.value.problem.status == 500
+    (record,) = caplog.records
+    assert record.message == "the request failed"
+    assert record.exc_info is not None
+    assert str(record.exc_info[1]) == "broken"
 
 
 def test_the_namespace_of_the_jobs() -> None:
