@@ -202,6 +202,26 @@ def test_instants_and_a_one_off_are_moved_too() -> None:
     assert [said(each.due_at) for each in one_off.occurrences(0)] == ["2027-05-07 09:00"]
 
 
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("otherwise", OTHERWISES)
+@pytest.mark.parametrize("fits", DAY_KINDS)
+@pytest.mark.parametrize("weekend", [set(), {5, 6}, {0, 1, 2, 3, 4, 5, 6}], ids=["none", "two", "all"])
+@pytest.mark.parametrize("period", ["2026-12-31T09:00:00/P1D", "P7D", "P14D", "P1M", "2028-02-29/P1Y"])
+def test_a_count_and_the_last_one_are_those_of_a_walk_over_decades(
+    otherwise: str, fits: str, weekend: set[int], period: str
+) -> None:
+    differing = {day_of(f"{year}-01-0{year % 9 + 1}"): year % 2 == 0 for year in range(2027, 2035)}
+    days = DayRule(ClosedDays.of(weekend, differing).text(), fits, otherwise)  # type: ignore[arg-type]
+    series = Series(
+        f"R/{period}", "Europe/Paris", at("2026-12-20 09:00"), ttl_at=at("2071-03-01 00:00"), days=days
+    )
+    walked = [each.due_at for each in series.occurrences(0)]
+    assert series.number_through(series.ttl_at or 0) == len(walked)
+    assert series.last_at() == (walked[-1] if walked else None)
+    middle = at("2050-01-01 00:00")
+    assert [*series.due_times(middle)] == [each for each in walked if each > middle]
+
+
 def test_a_series_without_any_fitting_day_has_no_occurrence() -> None:
     never = DayRule(ClosedDays.of(set(range(7)), {}).text())
     assert Series("0 9 * * *", "UTC", at("2027-05-01"), days=never).next_after(0) is None

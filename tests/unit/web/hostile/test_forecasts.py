@@ -157,3 +157,31 @@ def test_no_schedule_takes_half_a_second_of_cpu(client: Client, schedule: Any) -
             assert statuses <= {200, 201, 404, 422}
             took_s = process_time() - began_s
             assert took_s < 1 or took_s < slowness()  # three requests, and the checks of their answers
+
+
+#: Calendars, and the days on which a job fires: they end, or only the week decides from some day on.
+CALENDARS: Final[Mapping[str, tuple[dict[str, Any], dict[str, Any]]]] = {
+    "two days": ({"weekend": [], "closed": ["2027-01-10", "2027-01-20"]}, {"days": "closed"}),
+    "moved to two days": (
+        {"weekend": [], "closed": ["2027-01-10", "2027-01-20"]},
+        {"days": "closed", "otherwise": "next"},
+    ),
+    "open days": ({}, {"otherwise": "skip"}),
+    "moved to Saturdays": ({"weekend": ["SAT"]}, {"days": "closed", "otherwise": "nearest"}),
+}
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("schedule", ["R/P1D", "R/P2D", "R/2026-12-10/P1M", "0 9 * * *"])
+@pytest.mark.parametrize("days", CALENDARS)
+def test_no_calendar_takes_half_a_second_of_cpu(client: Client, days: str, schedule: str) -> None:
+    calendar, field = CALENDARS[days]
+    assert client.send("PUT", "/v1/namespaces/ns/calendars/days", calendar).status == 201
+    timing = {"schedule": schedule, "timezone": "Europe/Paris", "ttl": "9999-12-31T00:00:00Z"}
+    timing["calendar"] = {"name": "days", **field}
+    preview = {**timing, "namespace": "ns", "after": "9998-01-01T00:00:00Z", "limit": 200}
+    began_s = process_time()
+    assert client.send("POST", "/v1/occurrences", preview).status == 200
+    assert client.put(job={**timing, "target": TARGET}).status == 201
+    took_s = process_time() - began_s
+    assert took_s < 1 or took_s < slowness()  # two requests, and the checks of their answers

@@ -115,6 +115,11 @@ class DayRule(NamedTuple):
         """From this day on, only the day of the week decides."""
         return self.closed.end + MOVED_DAYS_MAX
 
+    @property
+    def fits_on_none(self) -> bool:
+        """Whether no day fits by its week alone."""
+        return self.closed.weekend == (_WHOLE_WEEK if self.fits == "open" else 0)
+
     def fits_on(self, day: int) -> bool:
         """Whether the series may fire on a day."""
         return self.closed.has(day) == (self.fits == "closed")
@@ -157,8 +162,7 @@ class DayRule(NamedTuple):
 
     def last_day_from(self, day: int, cycle_days: int) -> int:
         """If a schedule that repeats within `cycle_days` has no day that fits up to this one, it has none."""
-        fits_on_none = self.closed.weekend == (_WHOLE_WEEK if self.fits == "open" else 0)
-        return max(day, self.end) + (MOVED_DAYS_MAX if fits_on_none else cycle_days)
+        return max(day, self.end) + (MOVED_DAYS_MAX if self.fits_on_none else cycle_days)
 
     def to_item(self) -> list[Any]:
         """The rule as a series stores it."""

@@ -185,6 +185,12 @@ class Series(NamedTuple):
             return None
         return Occurrence(due_at, sequence)
 
+    def due_times(self, after: Instant) -> Iterator[Instant]:
+        """The due times of occurrences(after). Without `repeats` nothing is counted, however far they lie."""
+        after = max(after, self._counted_from_at)
+        known = Occurrence(after, self.counted) if self.repeats is None else None
+        return (each.due_at for each in self.occurrences(after, known))
+
     def next_after(self, after: Instant, known: Occurrence | None = None) -> Occurrence | None:
         """The first occurrence strictly after an instant, or None; `known` as in occurrences()."""
         return next(self.occurrences(after, known), None)

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Final
 
-from sweephand.schedules.clock.zones import CYCLE_S, DAY_S, year_start_s
+from sweephand.schedules.clock.zones import CYCLE_S, DAY_S, year_of, year_start_s
 
 _EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
 _CALENDAR_END_S: Final = year_start_s(10_000)
 _MONTHS_END: Final = 10_000 * 12
-_CYCLE_MONTHS: Final = 400 * 12
+_YEAR_MONTHS: Final = 12
+_CYCLE_MONTHS: Final = 400 * _YEAR_MONTHS
+_WEEK_S: Final = 7 * DAY_S
 _SHORTEST_MONTH: Final = 28
 #: The length of a month on average over the 400 years of the calendar.
 _MEAN_MONTH_S: Final = CYCLE_S // _CYCLE_MONTHS
@@ -36,12 +38,24 @@ class CalendarPeriods:
     seconds: int
     number: int | None = None
     is_seldom: ClassVar[bool] = True
-    steady_year: ClassVar[int | None] = None
 
     @classmethod
     def once(cls, wall_s: int) -> "CalendarPeriods":
         """A single wall time."""
         return cls(wall_s, 0, 1, 1)
+
+    @property
+    def steady_year(self) -> int | None:
+        """The year after the first wall time, if each week, or each year, has the same ones from then on."""
+        each_week = self.months == 0 and _WEEK_S % self.seconds == 0
+        each_year = self.seconds == 0 and self.months > 0 and _YEAR_MONTHS % self.months == 0
+        is_steady = self.number is None and (each_week or each_year)
+        return year_of(self.first_s) + 1 if is_steady else None
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the wall times end."""
+        return self.before_s is not None
 
     @cached_property
     def before_s(self) -> int | None:

@@ -36,14 +36,22 @@ class FittingDays:
     def steady_year(self) -> int | None:
         """The year after those that the calendar knows, if the pattern has equal years by then."""
         steady = self.pattern.steady_year
-        return None if steady is None else max(steady, year_of(self.rule.end * DAY_S) + 2)
+        return None if steady is None else max(steady + 1, year_of(self.rule.end * DAY_S) + 2)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the other pattern has an end. A later write of the calendar can make further days fit."""
+        return self.pattern.is_finite
 
     @property
     def before_s(self) -> int | None:
-        """As far behind the end of the pattern as an occurrence may be moved."""
+        """As far behind the end of the pattern as an occurrence may be moved, or the end of the last day."""
         before_s = self.pattern.before_s
         reach_s = MOVED_DAYS_MAX * DAY_S if self.rule.moves else 0
-        return None if before_s is None else before_s + reach_s
+        ends_s = [] if before_s is None else [before_s + reach_s]
+        if self.rule.fits_on_none:
+            ends_s.append(self.rule.closed.end * DAY_S)
+        return min(ends_s, default=None)
 
     def at_or_after(self, wall_s: int) -> int | None:
         """The first local time from this one on. It looks at each day on which the pattern matches."""

@@ -42,6 +42,11 @@ class Pattern(Hashable, Protocol):
         ...
 
     @property
+    def is_finite(self) -> bool:
+        """Whether the pattern has an end by itself, whatever a calendar allows."""
+        ...
+
+    @property
     def before_s(self) -> int | None:
         """A wall time from which on nothing matches; None if the matches repeat every 400 years."""
         ...
@@ -70,7 +75,7 @@ class WallTimeline:
     @property
     def is_finite(self) -> bool:
         """Whether the pattern has an end."""
-        return self.pattern.before_s is not None
+        return self.pattern.is_finite
 
     def instants(self, after: Instant) -> Iterator[Instant]:
         """From the first instant after `after` on, up to the year 9999: one look per offset period."""

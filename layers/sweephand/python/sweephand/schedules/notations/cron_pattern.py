@@ -183,6 +183,7 @@ class WallPattern:
         self._years = None if years is None else frozenset(years)
         self._days_of_kind: dict[MonthKind, tuple[int, ...]] = {}
         self._last_search: tuple[int, int | None] | None = None
+        self.is_finite = years is not None
         self.before_s = None if years is None else year_start_s(max(years) + 1)
         self.steady_year = 0 if years is None else None
 

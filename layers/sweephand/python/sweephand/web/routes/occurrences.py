@@ -266,17 +266,17 @@ def _days_of(services: Services, namespace: str, definition: Definition) -> Days
 def _occurrences_response(preview: Preview) -> OccurrencesResponse:
     series, days = preview.series, preview.days
     zone = zone_named(series.timezone)
-    coming = list(islice(series.occurrences(preview.after), preview.limit))
+    coming = list(islice(series.due_times(preview.after), preview.limit))
     effects: list[ClockEffect] = []
     if coming:
-        effects = list(islice(series.clock_effects(preview.after, coming[-1].due_at), _EFFECTS_MAX))
+        effects = list(islice(series.clock_effects(preview.after, coming[-1]), _EFFECTS_MAX))
     reasons = {each.instant: _REASONS[each.cause] for each in effects if each.fires}
-    shown = [_occurrence(each.due_at, zone, reasons.get(each.due_at)) for each in coming]
+    shown = [_occurrence(each, zone, reasons.get(each)) for each in coming]
     skipped = [(each.instant, _skipped(each, zone)) for each in effects if not each.fires]
     if days is not None and series.days is not None and coming:
-        for occurrence, response in zip(coming, shown, strict=True):
-            _add_day(response, series, occurrence.due_at, days)
-        skipped += _dropped(series, series.days, days, preview.after, coming[-1].due_at)
+        for due_at, response in zip(coming, shown, strict=True):
+            _add_day(response, series, due_at, days)
+        skipped += _dropped(series, series.days, days, preview.after, coming[-1])
         skipped.sort(key=itemgetter(0))
     return {
         "occurrences": shown,
