@@ -205,3 +205,10 @@ def test_a_run_that_was_skipped_names_its_window(client: Client) -> None:
     client.world.run_until(NOON + HOUR_MS)
     shown = client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{NOON + MINUTE_MS}-0").json
     assert (shown["state"], shown["reason"]) == ("skipped", "window: freeze")
+
+
+def test_a_window_that_opens_at_the_end_of_the_calendar_closes_with_it(client: Client) -> None:
+    late = {"schedule": "R/9999-12-31T12:00:00Z/P1D", "duration": "13h"}
+    written = put(client, late)
+    assert (written.status, written.json["closesAt"]) == (201, "9999-12-31T23:59:59.999Z")
+    assert client.send("GET", URL).json["items"] == [written.json]
