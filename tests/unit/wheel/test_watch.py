@@ -108,3 +108,9 @@ def test_two_watches_of_one_revision_become_one() -> None:
     late = next_check(one, job, one.due_at + 7_300).successor
     assert late is not None
     assert late.sort_key == other.sort_key
+
+
+def test_a_deadline_after_the_calendar_has_no_check() -> None:
+    job = job_of(dueTime="9999-12-31T23:59:59Z")
+    assert armed(job, 7 * 24 * HOUR) == ([], None)
+    assert armed(job, 0)[1].due_at == job.series.due_at

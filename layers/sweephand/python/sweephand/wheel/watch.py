@@ -7,7 +7,7 @@ that those have lost.
 
 from typing import NamedTuple
 
-from sweephand.base.instants import Instant
+from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import BUCKET_MS, DIRECT_WINDOW_MS
 from sweephand.model.job import Job, JobBrief
 from sweephand.model.revisions import revision_of
@@ -41,7 +41,7 @@ def arm_watch(
     while first is not None:
         check = _covering(watch, first, earliest_at=since)
         if check.check_at > now + DIRECT_WINDOW_MS:
-            return checks, WatchTimer(armable.shard, check)
+            return checks, _timer(armable.shard, check)
         checks.append(check)
         first = series.next_after(check.through, first)
     return checks, None
@@ -66,7 +66,7 @@ def rearmed_watch(
     first = armable.series.next_after(max(since, deadlines_from - after_ms - 1))
     if first is None or not _is_owned(first, until):
         return None
-    return WatchTimer(
+    return _timer(
         armable.shard, _covering(_watch(armable, first, since, after_ms, now), first, earliest_at=at)
     )
 
@@ -100,7 +100,12 @@ def next_check(timer: WatchTimer, job: Job | JobBrief | None, judged_at: Instant
         return NextCheck(check)
     # The cursor may pass the rest of this bucket together with the timer.
     after = _covering(watch, following, earliest_at=bucket_of(timer.due_at) + BUCKET_MS)
-    return NextCheck(check, WatchTimer(timer.shard, after))
+    return NextCheck(check, _timer(timer.shard, after))
+
+
+def _timer(shard: int, check: WatchMessage) -> WatchTimer | None:
+    """The timer of a check. A check after the year 9999 never comes, and has none."""
+    return WatchTimer(shard, check) if check.check_at <= INSTANT_MAX else None
 
 
 def _watch(armable: Armable, first: Occurrence, since: Instant, after_ms: int, now: Instant) -> WatchMessage:
