@@ -217,3 +217,8 @@ def test_what_late_and_waiting_triggers_cost() -> None:
     assert calls.count("before stats.sums") == 1
     assert calls.count("before gate_lines.count") == 4
     assert not [each for each in calls if each.startswith("before gates.")]
+
+
+def test_an_overview_since_an_instant_after_the_calendar_counts_nothing(client: Client) -> None:
+    found = client.send("GET", f"{URL}?since=9999-12-31T23:59:59-23:59")
+    assert (found.status, found.json["since"]) == (200, "9999-12-31T23:59:59.999Z")

@@ -129,3 +129,7 @@ def test_who_asks_for_the_own_key_learns_whether_the_stack_counts(client: Client
 def test_a_span_that_no_stats_can_have_is_refused(client: Client, query: str, pointers: list[str]) -> None:
     refused = client.send("GET", f"{URL}?{query}")
     assert (refused.status, refused.pointers) == (422, pointers)
+
+
+def test_a_span_that_ends_after_the_calendar_ends_with_it(client: Client) -> None:
+    assert stats(client, "?to=9999-12-31T23:59:59-23:59")["to"] == "9999-12-31T23:59:59.999Z"

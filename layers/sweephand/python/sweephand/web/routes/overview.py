@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.instants import DAY_MS, SECOND_MS, rfc3339
+from sweephand.base.instants import DAY_MS, INSTANT_MAX, SECOND_MS, rfc3339
 from sweephand.base.names import EVERY_NAMESPACE
 from sweephand.model.page import Page
 from sweephand.runs.overview import NamespaceOverview
@@ -134,11 +134,12 @@ def show_overview(services: Services, request: Request[OverviewQuery, None]) -> 
         page = services.namespaces.page(query.cursor, query.limit)
     else:
         page = Page((own,) if own > query.cursor else (), None)
-    since = now - DAY_MS if query.since is None else query.since
+    # An offset can lead out of the years that an answer can name.
+    since = now - DAY_MS if query.since is None else min(max(query.since, 0), INSTANT_MAX)
     found = services.overview.of(page.items, since, now, with_jobs=query.include == "jobs")
     state = services.leases.state()
     response: OverviewResponse = {
-        "since": rfc3339(max(since, 0)),
+        "since": rfc3339(since),
         "heartbeatAt": time_or_none(state.heartbeat_at),
         "enabled": state.off_since is None,
         "items": [namespace_overview_response(each) for each in found],

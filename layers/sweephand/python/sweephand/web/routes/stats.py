@@ -7,7 +7,7 @@ from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import InvalidError, Violation
-from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant, rfc3339
+from sweephand.base.instants import DAY_MS, HOUR_MS, INSTANT_MAX, MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import STATS_STEP_DAYS_MAX, STATS_STEPS_MAX
 from sweephand.base.timing import STATS_RETENTION_MS
 from sweephand.model.counters import Stats
@@ -165,7 +165,8 @@ def stats(services: Services, request: Request[StatsQuery, None]) -> Reply:
 
 
 def _span(query: StatsQuery, now: Instant) -> StatsSpan:
-    until = now if query.to is None else query.to
+    # An offset can lead out of the years that an answer can name.
+    until = now if query.to is None else min(query.to, INSTANT_MAX)
     since = until - HOUR_MS if query.since is None else query.since
     since -= since % MINUTE_MS
     violations = []
