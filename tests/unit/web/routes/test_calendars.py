@@ -2,6 +2,7 @@
 
 import datetime as dt
 from contextlib import suppress
+from random import Random
 from time import process_time
 from typing import Any
 
@@ -493,3 +494,23 @@ def test_a_forecast_counts_the_days_on_which_jobs_fire(client: Client) -> None:
     query = "from=2026-11-21T23:00:00Z&to=2026-11-24T23:00:00Z&bucket=24h"
     buckets = client.send("GET", f"/v1/namespaces/ns/forecast?{query}").json["buckets"]
     assert [(each["at"][:10], each["triggers"]) for each in buckets] == [("2026-11-23", 1)]
+
+
+def test_a_calendar_takes_as_much_as_its_page_promises(client: Client) -> None:
+    spans = [{"from": f"2027-01-{1 + day % 28:02d}", "to": None, "note": "é" * 64} for day in range(500)]
+    days = [each for each in spans if each["from"] not in ("2027-01-05", "2027-01-06")]
+    days += days[: 500 - len(days)]
+    events = file_of(500, f"DESCRIPTION:{'a' * 400}\n")
+    for body in ({"closed": days}, {"open": spans}, {"ics": events, "closed": days}):
+        assert put(client, body).status in (200, 201)
+        assert client.send("POST", f"{URL}/preview", body).status == 200
+        assert client.send("GET", URL).json["rev"]
+
+
+def test_a_calendar_has_a_bounded_number_of_values_and_of_bytes(client: Client) -> None:
+    refused = put(client, {"closed": [{"from": "2027-01-05"}] * 1_500})
+    assert (refused.status, "calendarValuesMax" in refused.text) == (422, True)
+    random = Random(1)  # noqa: S311 - a text that does not shrink
+    noise = "".join(chr(random.randrange(0x4E00, 0x9FFF)) for _ in range(170_000))
+    refused = put(client, {"ics": file_of(1, f"DESCRIPTION:{noise}\n")})
+    assert (refused.status, "calendarContentBytesMax" in refused.text) == (422, True)

@@ -5,8 +5,8 @@ from typing import Final
 NAME_LENGTH_MAX: Final = 128
 JOBS_PER_BULK_MAX: Final = 100
 BODY_BYTES_MAX: Final = 1_048_576
-#: A body that has neither jobs nor `data`. The largest are the settings of a namespace, which have two lists
-#: of 50 entries and a target with 8 KB of headers.
+#: A body that has neither jobs nor `data`, and is no calendar. The largest are the settings of a namespace,
+#: which have two lists of 50 entries and a target with 8 KB of headers.
 SMALL_BODY_BYTES_MAX: Final = 65_536
 #: The body of a callback, or of a call that takes none. Anybody can send a callback, because the API checks
 #: the run token after the body. The result in it has 2 KB as compact JSON.
@@ -69,6 +69,10 @@ CALENDAR_DATES_MAX: Final = 500
 CALENDAR_SPAN_DAYS_MAX: Final = 366
 #: The note of a day, and what is kept of a holiday's name.
 CALENDAR_NOTE_LENGTH_MAX: Final = 64
+#: The values of one field of a calendar, at any depth: a list of spans, each with three fields.
+CALENDAR_VALUES_MAX: Final = 4 * CALENDAR_DATES_MAX
+#: What a calendar was written as, and the reasons of its days, deflated. They share an item of 400 KB.
+CALENDAR_CONTENT_BYTES_MAX: Final = 400_000
 #: The text of an iCalendar file.
 CALENDAR_ICS_BYTES_MAX: Final = 262_144
 #: Its lines and commas. To parse one takes up to 70 µs.
@@ -210,6 +214,8 @@ def table() -> dict[str, int]:
         "jitterSecondsMax": JITTER_S_MAX,
         "calendarMovesPerDayMax": CALENDAR_MOVES_PER_DAY_MAX,
         "calendarDatesMax": CALENDAR_DATES_MAX,
+        "calendarValuesMax": CALENDAR_VALUES_MAX,
+        "calendarContentBytesMax": CALENDAR_CONTENT_BYTES_MAX,
         "calendarSpanDaysMax": CALENDAR_SPAN_DAYS_MAX,
         "calendarNoteLengthMax": CALENDAR_NOTE_LENGTH_MAX,
         "calendarIcsBytesMax": CALENDAR_ICS_BYTES_MAX,

@@ -1,11 +1,14 @@
 """The fields of a calendar: which are valid, and which days they close and open by themselves."""
 
 import datetime as dt
+import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from sweephand.base.errors import Violation
 from sweephand.base.limits import (
+    CALENDAR_CONTENT_BYTES_MAX,
     CALENDAR_DATES_MAX,
     CALENDAR_NOTE_LENGTH_MAX,
     CALENDAR_SOURCES_MAX,
@@ -98,6 +101,15 @@ def calendar_violations(written: Mapping[str, Any]) -> list[Violation]:
     if len(written.get("holidays", ())) > CALENDAR_SOURCES_MAX:
         found.append(Violation("/holidays", f"Expected at most {CALENDAR_SOURCES_MAX} entries."))
     return found
+
+
+def size_violations(written: Mapping[str, Any], reasons: Mapping[str, str]) -> list[Violation]:
+    """What is wrong if a calendar with those reasons has no room in its item, which has them deflated."""
+    size = sum(len(zlib.compress(json.dumps(each).encode())) for each in (written, reasons))
+    if size <= CALENDAR_CONTENT_BYTES_MAX:
+        return []
+    most = f"{CALENDAR_CONTENT_BYTES_MAX} (calendarContentBytesMax)"
+    return [Violation("", f"The calendar takes {size} bytes, deflated; expected at most {most}.")]
 
 
 def closed_days_of(

@@ -19,7 +19,7 @@ import simplejson
 
 from sweephand.base import limits
 from sweephand.base.errors import InvalidError, MalformedError, TooLargeError, UnsupportedError, Violation
-from sweephand.base.limits import FIELD_VALUES_MAX, JSON_DEPTH_MAX
+from sweephand.base.limits import JSON_DEPTH_MAX
 
 # The longest integer that becomes an int. No field of Sweephand takes a longer one.
 _DIGITS_MAX: Final = 30
@@ -99,22 +99,19 @@ def raw(text: str) -> Any:
     return simplejson.RawJSON(text)
 
 
-def with_plain_numbers(value: Any) -> Any:
+def with_plain_numbers(value: Any, limit: str = "fieldValuesMax") -> Any:
     """The value with an int or float in place of each Number.
 
     The value is a body without `data`, or one of its fields. Raises InvalidError if it has more values in it
-    than any body takes. A body has room for hundreds of thousands of them.
+    than any body takes. A body has room for hundreds of thousands of them. `limit` is the name of the limit.
     """
-    _check_count(value)
+    _check_count(value, limit)
     return _plain(value)
 
 
 _TOO_DEEP: Final = f"The body is nested too deeply. Give at most {JSON_DEPTH_MAX} levels."
 
-_TOO_MANY: Final = (
-    f"There are more than {FIELD_VALUES_MAX} values besides `data`. Give at most {FIELD_VALUES_MAX} "
-    "(fieldValuesMax)."
-)
+_TOO_MANY: Final = "There are more than {0} values besides `data`. Give at most {0} ({1})."
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -129,15 +126,15 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _check_count(value: Any) -> None:
-    left, count = [value], 0
+def _check_count(value: Any, limit: str) -> None:
+    left, count, most = [value], 0, limits.table()[limit]
     while left:
         each = left.pop()
         if not isinstance(each, dict | list):
             continue
         count += len(each)
-        if count > FIELD_VALUES_MAX:
-            raise InvalidError([Violation("", _TOO_MANY)])
+        if count > most:
+            raise InvalidError([Violation("", _TOO_MANY.format(most, limit))])
         left += each.values() if isinstance(each, dict) else each
 
 

@@ -9,7 +9,13 @@ from pydantic import Field, WithJsonSchema
 
 from sweephand.base.errors import InvalidError, NotFoundError, Violation
 from sweephand.base.instants import DAY_MS, Instant, to_datetime
-from sweephand.jobs.calendar_fields import calendar_violations, date_of, day_number, read_date
+from sweephand.jobs.calendar_fields import (
+    calendar_violations,
+    date_of,
+    day_number,
+    read_date,
+    size_violations,
+)
 from sweephand.jobs.calendars import CalendarView
 from sweephand.model.calendar import CalendarKey, ResolvedDays
 from sweephand.schedules.day_rule import closed_days
@@ -55,7 +61,7 @@ class WantedCalendar(NamedTuple):
 
 
 def _read_calendar(document: Mapping[str, Any], _: Services, requested_at: Instant) -> WantedCalendar:
-    given = given_fields(document)
+    given = given_fields(document, "calendarValuesMax")
     violations = check(CalendarRequest, given)[1] or [*calendar_violations(given), *_unnamed(given)]
     if violations:
         raise InvalidError(violations)
@@ -64,7 +70,11 @@ def _read_calendar(document: Mapping[str, Any], _: Services, requested_at: Insta
     # The libraries take 0.3 s to import, and few calls write a calendar.
     from sweephand.web.calendar_sources import resolved  # noqa: PLC0415 - as above
 
-    return WantedCalendar(written, resolved(written, to_datetime(requested_at).date()))
+    days = resolved(written, to_datetime(requested_at).date())
+    violations = size_violations(written, days.reasons)
+    if violations:
+        raise InvalidError(violations)
+    return WantedCalendar(written, days)
 
 
 def _unnamed(given: Mapping[str, Any]) -> Iterator[Violation]:
@@ -113,7 +123,7 @@ class DaysQuery(QueryParameters):
     path=_PATH,
     tag="Calendars",
     access="write",
-    accepts=Accepts(CalendarRequest, EXAMPLES, _read_calendar),
+    accepts=Accepts(CalendarRequest, EXAMPLES, _read_calendar, limit="bodyBytesMax"),
     headers=_HEADERS.if_match | _HEADERS.if_none_match,
     returns={
         200: Returns("The calendar was changed, or did not change", CalendarResponse, _HEADERS.etag),
@@ -147,7 +157,7 @@ def put_calendar(services: Services, request: Request[NoQuery, WantedCalendar]) 
     path=_PATH + "/preview",
     tag="Calendars",
     access="read",
-    accepts=Accepts(CalendarRequest, EXAMPLES, _read_calendar),
+    accepts=Accepts(CalendarRequest, EXAMPLES, _read_calendar, limit="bodyBytesMax"),
     returns={200: Returns("The days that it would have", CalendarPreview)},
 )
 def preview_calendar(services: Services, request: Request[NoQuery, WantedCalendar]) -> Reply:

@@ -108,9 +108,9 @@ def without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def given_fields(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a body that are not null, with plain numbers."""
-    return {name: json_text.with_plain_numbers(each) for name, each in without_nulls(document).items()}
+def given_fields(document: Mapping[str, Any], limit: str = "fieldValuesMax") -> dict[str, Any]:
+    """The fields of a body that are not null, with plain numbers. `limit` names that of a field's values."""
+    return {name: json_text.with_plain_numbers(each, limit) for name, each in without_nulls(document).items()}
 
 
 def _in_order(model: type[BaseModel], violations: Iterable[Violation]) -> list[Violation]:
