@@ -212,3 +212,12 @@ def test_a_window_that_opens_at_the_end_of_the_calendar_closes_with_it(client: C
     written = put(client, late)
     assert (written.status, written.json["closesAt"]) == (201, "9999-12-31T23:59:59.999Z")
     assert client.send("GET", URL).json["items"] == [written.json]
+
+
+def test_windows_that_have_no_room_in_one_item_are_refused(client: Client) -> None:
+    labels = {f"{number:02d}{'💥' * 126}": "💥" * 128 for number in range(20)}
+    answers = [put(client, {**NIGHTLY, "labels": labels}, f"w{number}") for number in range(20)]
+    assert {each.status for each in answers[:-2]} == {201}
+    assert (answers[-1].status, "windowsBytesMax" in answers[-1].text) == (409, True)
+    assert put(client, {**NIGHTLY, "then": "skip"}, "w0").status == 200
+    assert put(client, NIGHTLY, "w19").status == 201

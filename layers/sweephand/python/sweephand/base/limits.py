@@ -132,6 +132,8 @@ RUN_DAYS_MAX: Final = 30
 KEY_DAYS_MAX: Final = 3_650
 #: Windows of a namespace. Every process that delivers reads all of them at once.
 WINDOWS_MAX: Final = 20
+#: All of them as compact JSON. They share an item of 400 KB with what else is stored of each.
+WINDOWS_BYTES_MAX: Final = 380_000
 WINDOW_DAYS_MAX: Final = 14
 WINDOW_SPREAD_DAYS_MAX: Final = 1
 #: How long a rotated key works beside its successor. As long as a rotated signing secret signs.
@@ -239,6 +241,7 @@ def table() -> dict[str, int]:
         "namespaceHostsMax": NAMESPACE_HOSTS_MAX,
         "namespaceNetworksMax": NAMESPACE_NETWORKS_MAX,
         "windowsMax": WINDOWS_MAX,
+        "windowsBytesMax": WINDOWS_BYTES_MAX,
         "windowDaysMax": WINDOW_DAYS_MAX,
         "windowSpreadDaysMax": WINDOW_SPREAD_DAYS_MAX,
         "waitLimitDefault": WAIT_LIMIT_DEFAULT,

@@ -1,6 +1,7 @@
 """Writing and showing the windows of a namespace: which are valid, what their fields mean."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any, Final, Literal, get_args
@@ -18,6 +19,7 @@ from sweephand.base.limits import (
     SCHEDULE_LENGTH_MAX,
     WINDOW_DAYS_MAX,
     WINDOW_SPREAD_DAYS_MAX,
+    WINDOWS_BYTES_MAX,
     WINDOWS_MAX,
 )
 from sweephand.base.names import PREFIX_MEANING, PREFIX_PATTERN, is_name, text_schema
@@ -218,6 +220,15 @@ def shown_window(window: Window) -> dict[str, Any]:
     return shown
 
 
+def _check_room(windows: Sequence[Window]) -> None:
+    size = sum(len(json.dumps(shown_window(each), ensure_ascii=False).encode()) for each in windows)
+    if size > WINDOWS_BYTES_MAX:
+        raise ConflictError(
+            f"The windows of the namespace would have {size} bytes, more than {WINDOWS_BYTES_MAX} "
+            "(windowsBytesMax). Give fewer labels, or delete a window that is over."
+        )
+
+
 class WindowAdmin:
     """Shows and writes windows. Without preconditions, the last write wins."""
 
@@ -251,7 +262,7 @@ class WindowAdmin:
     ) -> WindowWritten:
         """Create or replace a window. Equal fields change nothing. Every process knows it a minute later.
 
-        Raises InvalidError, PreconditionError, ConflictError if there is no room for another window, and
+        Raises InvalidError, PreconditionError, ConflictError if there is no room for the window, and
         UnavailableError after 20 s or if other writes keep coming first; then nothing was written. Raises
         StoreError, after which the write may be committed.
         """
@@ -274,6 +285,7 @@ class WindowAdmin:
                 )
             rest = [each for each in others if each.name != name]
             after = tuple(sorted((*rest, window), key=lambda each: each.name))
+            _check_room(after)
             windows = Windows(namespace, version, after, requested_at)
             if self._is_written(windows, stored, (before, window), who, requested_at):
                 return WindowWritten(window, "created" if before is None else "replaced")

@@ -135,7 +135,7 @@ def put_window(services: Services, request: Request[NoQuery, Mapping[str, Any]])
 
     While a window is open, no attempt at a scheduled trigger of its jobs begins. Attempts that have begun go
     on. Triggers by hand, redrives and chained triggers pass. A change is in force within a minute. A
-    namespace has at most {windowsMax} windows (409).
+    namespace has at most {windowsMax} windows, of {windowsBytesMax} bytes in all (409).
     """
     written = services.windows.put(
         request.namespace,
