@@ -70,7 +70,7 @@ CEILINGS: Final = {
     # CPU time: 44. Models of requests are built when they are used: 14.
     # The console is sent without its comments: 1. Its editor is joined apart: 29.
     # What a job shows of a revision that it has forgotten: 3.
-    "package": Size(lines=36_735, modules=343, inner_imports=34),
+    "package": Size(lines=36_816, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -95,7 +95,7 @@ CEILINGS: Final = {
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 34.
     # An example of each command takes 85, and local stacks on other ports 80. The attempts of a run take 60,
     # tables that fit 50, patches of many jobs 70, and what an overview may count 35.
-    "client": Size(lines=7_479, modules=75, inner_imports=0),
+    "client": Size(lines=7_484, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -121,7 +121,7 @@ CEILINGS: Final = {
     # After a write of the store failed, no request succeeds, and its answer says why: 11.
     # A store that is damaged is refused: a module that reads SQLite's log, and checksums of rows: 91.
     # It is described for other commands: 7.
-    "engine": Size(lines=4_783, modules=49, inner_imports=1),
+    "engine": Size(lines=4_787, modules=49, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
@@ -202,7 +202,7 @@ CEILINGS: Final = {
     # runs that end before their job comes back: 53.
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
     # A watch in a pause: 11.
-    "tests": Size(lines=104_470, modules=897, inner_imports=1),
+    "tests": Size(lines=104_696, modules=897, inner_imports=1),
 }
 
 
@@ -213,7 +213,7 @@ CEILINGS: Final = {
 #: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
 #: console takes 205. What an audit cannot tell: 36. What CI samples: 16. What leaves late
 #: under a limit, and when crashes are counted anew: 47. What an update or a pause meets: 46.
-WORDS_MAX: Final = 67_023
+WORDS_MAX: Final = 67_067
 
 
 def size_of(source: str) -> Size:

@@ -177,8 +177,8 @@ CALENDARS: Final[Mapping[str, tuple[dict[str, Any], dict[str, Any]]]] = {
 def test_no_calendar_takes_half_a_second_of_cpu(client: Client, days: str, schedule: str) -> None:
     calendar, field = CALENDARS[days]
     assert client.send("PUT", "/v1/namespaces/ns/calendars/days", calendar).status == 201
-    timing = {"schedule": schedule, "timezone": "Europe/Paris", "ttl": "9999-12-31T00:00:00Z"}
-    timing["calendar"] = {"name": "days", **field}
+    always = {"schedule": schedule, "timezone": "Europe/Paris", "ttl": "9999-12-31T00:00:00Z"}
+    timing = {**always, "calendar": {"name": "days", **field}}
     preview = {**timing, "namespace": "ns", "after": "9998-01-01T00:00:00Z", "limit": 200}
     began_s = process_time()
     assert client.send("POST", "/v1/occurrences", preview).status == 200

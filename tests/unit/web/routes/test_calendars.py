@@ -509,8 +509,8 @@ def test_a_calendar_takes_as_much_as_its_page_promises(client: Client) -> None:
 
 def test_a_calendar_has_a_bounded_number_of_values_and_of_bytes(client: Client) -> None:
     refused = put(client, {"closed": [{"from": "2027-01-05"}] * 1_500})
-    assert (refused.status, "calendarValuesMax" in refused.text) == (422, True)
+    assert (refused.status, "calendarValuesMax" in str(refused.text)) == (422, True)
     random = Random(1)  # noqa: S311 - a text that does not shrink
     noise = "".join(chr(random.randrange(0x4E00, 0x9FFF)) for _ in range(170_000))
     refused = put(client, {"ics": file_of(1, f"DESCRIPTION:{noise}\n")})
-    assert (refused.status, "calendarContentBytesMax" in refused.text) == (422, True)
+    assert (refused.status, "calendarContentBytesMax" in str(refused.text)) == (422, True)
