@@ -96,7 +96,8 @@ class ReadGroup:
         Threads that begin together would all wait, and to wake each takes longer. A trigger under a policy
         goes to its gate before it is due. So nothing waits here for a group with such a job.
         """
-        for read in self._in_time().values():
+        self._clock.wait_until(self._first_at - READ_LEAD_MS)
+        for read in self._reads().values():
             if read.job is not None and read.job.definition.policy is not None:
                 return
         self._clock.wait_until(self._first_at)
@@ -106,12 +107,9 @@ class ReadGroup:
 
         UNREAD if the read failed: one of the jobs may be the cause, so each handler reads its own.
         """
-        return self._in_time().get(key, UNREAD)
-
-    def _in_time(self) -> Mapping[JobKey, JobRead]:
-        """The reads, not before their time. Callers wait here: in a test they share a thread."""
+        # Callers wait before they ask: in a test they share a thread, which Once would block.
         self._clock.wait_until(self._first_at - READ_LEAD_MS)
-        return self._reads()
+        return self._reads().get(key, UNREAD)
 
     def _read(self) -> Mapping[JobKey, JobRead]:
         now = self._clock.now()
