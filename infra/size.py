@@ -70,7 +70,7 @@ CEILINGS: Final = {
     # CPU time: 44. Models of requests are built when they are used: 14.
     # The console is sent without its comments: 1. Its editor is joined apart: 29.
     # What a job shows of a revision that it has forgotten: 3.
-    "package": Size(lines=36_816, modules=343, inner_imports=34),
+    "package": Size(lines=36_819, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -202,7 +202,7 @@ CEILINGS: Final = {
     # runs that end before their job comes back: 53.
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
     # A watch in a pause: 11.
-    "tests": Size(lines=104_696, modules=897, inner_imports=1),
+    "tests": Size(lines=104_704, modules=897, inner_imports=1),
 }
 
 

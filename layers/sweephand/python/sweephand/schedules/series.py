@@ -186,10 +186,15 @@ class Series(NamedTuple):
         return Occurrence(due_at, sequence)
 
     def due_times(self, after: Instant) -> Iterator[Instant]:
-        """The due times of occurrences(after). Without `repeats` nothing is counted, however far they lie."""
-        after = max(after, self._counted_from_at)
-        known = Occurrence(after, self.counted) if self.repeats is None else None
-        return (each.due_at for each in self.occurrences(after, known))
+        """The due times of occurrences(after), as last_at() bounds them on a calendar.
+
+        A count on a calendar can take a step for each day. So nothing is counted there, however far they lie.
+        """
+        if self.repeats is not None and self.days is None:
+            return (each.due_at for each in self.occurrences(after))
+        after, last_at = max(after, self._counted_from_at), self.last_at()
+        uncounted = self._replace(repeats=None, ttl_at=self.ttl_at if last_at is None else last_at)
+        return (each.due_at for each in uncounted.occurrences(after, Occurrence(after, self.counted)))
 
     def next_after(self, after: Instant, known: Occurrence | None = None) -> Occurrence | None:
         """The first occurrence strictly after an instant, or None; `known` as in occurrences()."""

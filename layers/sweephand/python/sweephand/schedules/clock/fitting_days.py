@@ -197,6 +197,9 @@ class FittingSpans:
     def last_through(self, through: Instant) -> Instant | None:
         """The last instant, looked for in stretches that double in length."""
         stretch_ms = _STRETCH_MS
+        if self.rule.fits_on_none:
+            # Two days after the last one that is known, it is over in every zone.
+            through = min(through, (self.rule.closed.end + 2) * DAY_MS)
         high_at = self.timeline.last_through(through)
         while high_at is not None:
             low_at = high_at - stretch_ms
