@@ -70,6 +70,8 @@ CEILINGS: Final = {
     # CPU time: 44. Models of requests are built when they are used: 14.
     # The console is sent without its comments: 1. Its editor is joined apart: 29.
     # What a job shows of a revision that it has forgotten: 3.
+    # How windows change and release: 20. Days up to the year 9999: 40. Bounds of calendars and windows: 25.
+    # Raw data for queues and unknown fields of null: 17.
     "package": Size(lines=36_819, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
@@ -201,7 +203,7 @@ CEILINGS: Final = {
     # What CI samples by folder and module: 22. Crashes counted anew, late slots, and
     # runs that end before their job comes back: 53.
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
-    # A watch in a pause: 11.
+    # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 310.
     "tests": Size(lines=104_704, modules=897, inner_imports=1),
 }
 
@@ -213,7 +215,7 @@ CEILINGS: Final = {
 #: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
 #: console takes 205. What an audit cannot tell: 36. What CI samples: 16. What leaves late
 #: under a limit, and when crashes are counted anew: 47. What an update or a pause meets: 46.
-WORDS_MAX: Final = 67_067
+WORDS_MAX: Final = 67_070
 
 
 def size_of(source: str) -> Size:

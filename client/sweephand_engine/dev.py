@@ -36,6 +36,9 @@ from sweephand_engine.threads import Threads
 #: The signals that end the process. Windows has only some of them.
 _ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
+#: The inbox tries so many named secrets of a namespace on a delivery.
+_NAMED_MAX: Final = 100
+
 
 class StartError(SweephandError):
     """The process cannot start with these options. The message says what to do."""
@@ -53,10 +56,6 @@ class ThisMachine(Destinations):
         if (embedded_ipv4(address) or address).is_loopback:
             return None
         return "not this machine: only `sweephand dev --allow-outbound` delivers elsewhere"
-
-
-#: The secrets of a namespace that may have signed a delivery to the inbox.
-_NAMED_MAX: Final = 100
 
 
 class Development:

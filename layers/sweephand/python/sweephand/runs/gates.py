@@ -128,9 +128,9 @@ class Gates:
         if skipping is not None and run is None and self._overlap_queue.skip(message.trigger, job, reason):
             run = self._claims.run_in_batch(message)
             return Drop(delivery, "skipped", run, leaves_place=delivery.may_have_place)
-        return (
-            delivery if opening is None else self._held_by(before_next(windows, job, opening), delivery, run)
-        )
+        if opening is None:
+            return delivery
+        return self._held_by(before_next(windows, job, opening), delivery, run)
 
     def _held_by(self, opening: Opening, delivery: Delivery, run: Run | None) -> Wait:
         """Let a trigger wait for the end of a window, in rounds of a day at most.

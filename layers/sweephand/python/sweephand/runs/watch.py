@@ -123,8 +123,8 @@ class Watch:
         """The alert about missed triggers; None if an earlier check has sent one that stands for them.
 
         The earlier alert is about the same clock hour, or it left less than half an hour before. No check
-        looks at what is due after `ends_at`, so no alert stands for it. A check that came before the last
-        change of windows may have waited for a hold that is no more. So nothing follows from it.
+        looks at what is due after `ends_at`, so no alert stands for it. A check that ran before all knew of
+        the last change of windows may have put its alert off. So it stands for no alert.
         """
         after_ms = message.after_ms
         window_at = window_of(max(each.deadline_at for each in missed))

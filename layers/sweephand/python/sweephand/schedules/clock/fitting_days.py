@@ -198,7 +198,7 @@ class FittingSpans:
         """The last instant, looked for in stretches that double in length."""
         stretch_ms = _STRETCH_MS
         if self.rule.fits_on_none:
-            # Two days after the last one that is known, it is over in every zone.
+            # No day after those that the calendar knows fits. In every zone they end within two days.
             through = min(through, (self.rule.closed.end + 2) * DAY_MS)
         high_at = self.timeline.last_through(through)
         while high_at is not None:

@@ -19,7 +19,7 @@ import simplejson
 
 from sweephand.base import limits
 from sweephand.base.errors import InvalidError, MalformedError, TooLargeError, UnsupportedError, Violation
-from sweephand.base.limits import JSON_DEPTH_MAX
+from sweephand.base.limits import FIELD_VALUES_MAX, JSON_DEPTH_MAX
 
 # The longest integer that becomes an int. No field of Sweephand takes a longer one.
 _DIGITS_MAX: Final = 30
@@ -127,13 +127,14 @@ def _plain(value: Any) -> Any:
 
 
 def _check_count(value: Any, limit: str) -> None:
-    left, count, most = [value], 0, limits.table()[limit]
+    left, count = [value], 0
     while left:
         each = left.pop()
         if not isinstance(each, dict | list):
             continue
         count += len(each)
-        if count > most:
+        # No limit of values is lower, so a usual body needs no look at the table.
+        if count > FIELD_VALUES_MAX and count > (most := limits.table()[limit]):
             raise InvalidError([Violation("", _TOO_MANY.format(most, limit))])
         left += each.values() if isinstance(each, dict) else each
 
