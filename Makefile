@@ -14,7 +14,7 @@ SOURCES := layers/sweephand/python/sweephand client/sweephand_client client/swee
 IN_VENV := .venv/bin
 RUN := PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m
 # The first seed of each kind of world, and the kinds of worlds with one policy.
-WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600000 3700000 3800000 3900000 4000000 4100000 4200000 5000000 6000000 7000000 10000000 10500000
+WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600000 3700000 3800000 3900000 4000000 4050000 4100000 4200000 5000000 6000000 7000000 7500000 10000000 10500000
 FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys outages calm-outages
 
 .DEFAULT_GOAL := help

@@ -203,8 +203,8 @@ CEILINGS: Final = {
     # What CI samples by folder and module: 22. Crashes counted anew, late slots, and
     # runs that end before their job comes back: 53.
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
-    # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 310.
-    "tests": Size(lines=104_704, modules=897, inner_imports=1),
+    # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 392.
+    "tests": Size(lines=104_786, modules=897, inner_imports=1),
 }
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from tests.simulation.oracle.overlap import is_overdue
@@ -28,6 +28,7 @@ from tests.simulation.traces.stories import (
 )
 from tests.simulation.traces.stories_of_ends import (
     DUE,
+    NEXT,
     RUN,
     TRIGGER,
     asked,
@@ -171,6 +172,24 @@ def test_other_differences_between_what_a_chain_carries_are_named(doctoring: Doc
 
 def test_a_notification_of_no_recorded_end_is_named_though_the_attempt_left_twice() -> None:
     assert any("it had not" in each for each in complaints(ended_twice("cancelled")))
+
+
+def test_a_job_that_becomes_a_batch_may_follow_an_end_under_another_id_and_no_other_job_may() -> None:
+    again = link(180, at=DUE + 9_000, due_at=DUE + 5_000, trigger_id=f"{NEXT}-chained-{DUE + 5_000}-0-abc")
+
+    def named_twice(*events: Event) -> bool:
+        said = complaints(in_order(followed_by_another(), *events))
+        return any("was notified under" in each for each in said)
+
+    def patched(**fields: Any) -> Event:
+        definition = {"dueTime": "2099-01-01T00:00:00Z", **fields}
+        return replace(written("patch", "2-n", 181, definition=definition), name="next", uid=NEXT)
+
+    assert named_twice(*again)
+    assert named_twice(*again, patched())
+    assert not named_twice(*again, patched(batch={"count": 1}))
+    third = link(180, at=DUE + 9_500, due_at=DUE + 6_000, trigger_id=f"{NEXT}-chained-{DUE + 6_000}-0-abc")
+    assert named_twice(*again, *third, patched(batch={"count": 1}))
 
 
 def test_a_success_in_time_asks_for_no_alert_and_a_deleted_job_for_none() -> None:

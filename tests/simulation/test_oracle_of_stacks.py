@@ -1,5 +1,7 @@
 """The oracle on what operators change or lose: limits, lanes, the switch, and tables of timers."""
 
+from dataclasses import replace
+
 import pytest
 from tests.simulation.oracle.stack import LATE_MS_MAX, REQUESTS_GO_ON_MS, SPARE_MINUTES
 from tests.simulation.traces.broken_stacks import AT_S, BEGUN_ANEW, REBUILT, delayed, herd, lost, switched_off
@@ -13,15 +15,19 @@ from tests.simulation.traces.stories import (
     every_minute,
     in_order,
     retried,
+    run,
     timer,
 )
 from tests.simulation.traces.stories_of_ends import TRIGGER, reported
 from tests.simulation.traces.trace import Concluded, CursorStored, Event, Mishap, Requested, RunStored
 
 
+def limit_is_named(*events: Event) -> bool:
+    return any("a minute are allowed" in each for each in complaints(with_(*events)(every_minute())))
+
+
 def exceeds(*events: Event, size: int) -> bool:
-    said = complaints(with_(*events, *herd(size))(every_minute()))
-    return any("a minute are allowed" in each for each in said)
+    return limit_is_named(*events, *herd(size))
 
 
 def test_the_limit_holds_for_all_the_time_that_has_passed_and_some_minutes_more() -> None:
@@ -34,6 +40,19 @@ def test_the_limit_holds_for_all_the_time_that_has_passed_and_some_minutes_more(
 def test_a_flood_of_less_than_four_minutes_is_named() -> None:
     # A change of a limit once released as many, and the oracle allowed four minutes more than had passed.
     assert exceeds(LimitSet(NOON, 10), size=10 * 5)
+
+
+def test_a_trigger_that_was_claimed_before_a_change_has_used_a_slot_of_before() -> None:
+    # The functions crashed before their requests, so the queue showed the messages again later.
+    claims = [
+        replace(run(each, None, "claimed"), run_id=f"herd{number}-0") for number, each in enumerate(herd(9))
+    ]
+    left = [replace(each, trigger_id=f"{UID}-herd{number}-0") for number, each in enumerate(herd(9))]
+    change = LimitSet(NOON + 100_000, 1)
+    before, after = ([replace(each, at=NOON + at) for each in claims] for at in (99_000, 101_000))
+    assert limit_is_named(change, *left)
+    assert not limit_is_named(change, *left, *before)
+    assert limit_is_named(change, *left, *after)
 
 
 def test_another_limit_begins_anew() -> None:

@@ -1,9 +1,12 @@
 """Worlds of the kinds that few seeds have keep every promise, and show what their kind is about."""
 
+from collections import defaultdict
+
 import pytest
 from tests.simulation.simulation import run
 from tests.simulation.traces.rare_events import Alerted, LimitSet, TimersLost, WindowSet
 from tests.simulation.traces.trace import Answered, Buried, Mishap, Requested, RunStored, Written
+from tests.simulation.workload.batches import FIRST_LASTING
 from tests.simulation.workload.calendars import FIRST_WITH_CALENDARS
 from tests.simulation.workload.circles import FIRST_WITH_CIRCLES
 from tests.simulation.workload.clocks import FIRST_WITH_STEPS
@@ -89,8 +92,9 @@ def test_ten_thousand_low_triggers_delay_high_ones_by_less_than_a_second() -> No
     assert all(each.at - each.due_at < 1_000 for each in beside)
 
 
-#: Few of them. `python -m tests.simulation --first 3150000` runs more.
-LIMITED = (FIRST_LIMITED, *range(FIRST_CHANGED, FIRST_CHANGED + 4))
+#: Few of them. `python -m tests.simulation --first 3150000` runs more. In the last one, functions crash with
+#: triggers that have used their slots, and these leave after the limit was lowered.
+LIMITED = (FIRST_LIMITED, *range(FIRST_CHANGED, FIRST_CHANGED + 4), FIRST_CHANGED + 1024)
 
 
 @pytest.mark.sampled(3)
@@ -205,12 +209,13 @@ def test_chains_in_circles_end_at_their_longest() -> None:
     assert any(isinstance(each, Buried) and "chainLengthMax" in each.reason for each in result.events)
 
 
-#: Few of them. `python -m tests.simulation --first 4000000` runs more.
+#: Few of them. `python -m tests.simulation --first 4000000` runs more. From 4050000 on, spreads are long.
 IN_WINDOWS = (0, 1, 3, 7)
+WITH_SPREADS = (50_000, 50_003)
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("number", IN_WINDOWS)
+@pytest.mark.parametrize("number", [*IN_WINDOWS, *WITH_SPREADS])
 def test_windows_hold_and_skip_and_nothing_is_lost(number: int) -> None:
     result = run(FIRST_WITH_WINDOWS + number)
     assert not result.complaints, result.complaints[:3]
@@ -223,3 +228,25 @@ def test_some_triggers_are_skipped_and_some_wait_for_minutes() -> None:
     reasons = [each.reason for each in events if isinstance(each, RunStored) and each.reason]
     assert any(each.startswith("window: ") for each in reasons)
     assert sum(each.at - each.due_at > 3 * 60_000 for each in left) > 5
+
+
+#: Few of them. `python -m tests.simulation --first 7500000` runs more. In the other one, a job becomes a
+#: batch between two notifications of one end, and follows it under two ids.
+LASTING = (2, 4, 13)
+LASTING_RED = FIRST_LASTING + 106
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("number", LASTING)
+def test_a_batch_without_a_following_occurrence_may_outlast_its_period(number: int) -> None:
+    result = run(FIRST_LASTING + number)
+    assert not result.complaints, result.complaints[:3]
+    batches = defaultdict[tuple[str, int], list[int]](list)
+    for each in result.events:
+        if isinstance(each, Requested) and not each.is_on_demand:
+            batches[each.uid, each.due_at].append(each.at)
+    assert max(max(left) - min(left) for left in batches.values()) > 3 * 60_000
+
+
+def test_a_job_that_becomes_a_batch_between_two_notifications_is_no_failure() -> None:
+    assert not run(LASTING_RED).complaints

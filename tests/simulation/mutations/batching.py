@@ -1,10 +1,12 @@
 """What may be wrong with batches: where their timers go on, and what an update or a pause does to them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import Broken, mutation, replacing, together
+from tests.simulation.mutations.registry import Broken, mutation, replacing, together, wrapping
+from tests.simulation.workload.batches import FIRST_LASTING
 from tests.simulation.world.faults import FIRST_BATCHED
 
 from sweephand.base.instants import Instant
@@ -89,3 +91,11 @@ def judges_a_batch_that_has_begun() -> Broken:
         return None if following is None else replace(found, first=following)
 
     return together(patch.object(span, "_misfires", judged), patch.object(expand, "span_of", spanned))
+
+
+@mutation("A batch is shortened for an occurrence that repeats or ttl exclude", first=FIRST_LASTING)
+@wrapping(Series, "window_ms_of")
+def shortens_for_what_does_not_fire(
+    window_ms_of: Callable[..., int], series: Series, occurrence: Occurrence
+) -> int:
+    return window_ms_of(series._replace(repeats=None, ttl_at=None), occurrence)

@@ -35,6 +35,14 @@ def spreads_nothing() -> Broken:
     return patch.object(Opening, "releases_at", lambda opening, _: opening.closes_at)
 
 
+@mutation(
+    "The spread of a window goes on when it opens again",
+    shown_by="tests/unit/runs/test_windows.py::test_what_is_held_leaves_before_the_next_window_opens_however_long_the_spread",
+)
+def spreads_into_the_next_opening() -> Broken:
+    return patch.object(gates, "before_next", lambda *known: known[-1])
+
+
 @mutation("What a window skips has no record", first=FIRST_WITH_WINDOWS)
 @wrapping(OverlapQueue, "skip")
 def skips_without_record(

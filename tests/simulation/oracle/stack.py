@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -145,16 +146,25 @@ SPARE_MINUTES: Final = 2
 _IN_VAIN_MS: Final = 3 * _MINUTE_MS
 
 
+def _slot_used_at(tale: Tale, first: Requested) -> int:
+    uid, _, run_id = first.trigger_id.partition("-")
+    claims = (each.at for each in tale.runs_of.get((uid, run_id), ()) if each.state == "claimed")
+    return min(next(claims, first.at), first.at)
+
+
 def no_more_triggers_leave_than_allowed(tale: Tale) -> Iterator[str]:
     """From the setting of a limit to the next, no more triggers leave than the limit allows for that time.
 
-    Slots that come while Lambda has no function are used afterwards.
+    Slots that come while Lambda has no function are used afterwards. A trigger uses its slot when it is first
+    claimed. If its function crashes before the request, the trigger leaves minutes later.
     """
     settings, shortages = tale.of(LimitSet), [each for each in _mishaps(tale) if each[0] == "shortage"]
     for number, setting in enumerate(settings):
         until = settings[number + 1].at if number + 1 < len(settings) else tale.ends_at
         first = {each.trigger_id: each for each in reversed(tale.of(Requested)) if each.attempt == 1}
-        leaving = sorted(each.at for each in first.values() if setting.at <= each.at < until)
+        leaving = sorted(
+            at for at in map(partial(_slot_used_at, tale), first.values()) if setting.at <= at < until
+        )
         since = min([setting.at, *(at for _, at, end in shortages if at <= setting.at <= end + _IN_VAIN_MS)])
         for count, at in enumerate(leaving, start=1):
             minutes = (at - since) / _MINUTE_MS + SPARE_MINUTES

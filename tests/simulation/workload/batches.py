@@ -35,6 +35,18 @@ _FORMS: Final[tuple[dict[str, Any], ...]] = (
     {"dueTime": "330s", "batch": {"count": 80, "window": "90s"}},
 )
 
+#: In the seeds from this one on, `repeats` or `ttl` end the schedule. A batch without a following occurrence
+#: may last for longer than a period.
+FIRST_LASTING: Final = 7_500_000
+_LASTING: Final[tuple[dict[str, Any], ...]] = (
+    {"schedule": "*/2 * * * *", "repeats": 1, "batch": {"count": 30, "window": "7m"}},
+    {"schedule": "@every 30s", "repeats": 1, "batch": {"count": 20, "window": "4m"}},
+    {"schedule": "* * * * *", "ttl": "70s", "batch": {"count": 12, "window": "6m"}},
+    {"schedule": "@every 70s", "dueTime": "30s", "ttl": "90s", "batch": {"count": 9, "window": "5m"}},
+    {"schedule": "@every 2m", "repeats": 2, "batch": {"count": 20, "window": "115s"}},
+    {"schedule": "@every 50s", "ttl": "4m", "batch": {"count": 10, "window": "45s"}},
+)
+
 #: What a PATCH changes of a batch. Each window is shorter than the periods above.
 _CHANGES: Final[tuple[dict[str, Any], ...]] = (
     {},
@@ -70,7 +82,8 @@ class Batches:
         if not self.is_on or random.random() >= _BATCHED:
             return written
         kept = {name: value for name, value in written.items() if name not in _REPLACED | _WITHOUT}
-        return kept | random.choice(_FORMS)
+        forms = _LASTING if self.seed >= FIRST_LASTING else _FORMS
+        return kept | random.choice(forms)
 
     def patched(self, number: int) -> dict[str, Any]:
         """Return what a PATCH changes of it."""

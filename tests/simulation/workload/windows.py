@@ -16,7 +16,7 @@ from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import stream
 from tests.simulation.world.processes import Scheduler
 
-from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.model.window import Then, Window
 from sweephand.model.window import Windows as Stored
 from sweephand.schedules import Series
@@ -32,6 +32,10 @@ _CLOSED_MS: Final = 2 * MINUTE_MS
 _LONG_MS: Final = (4 * MINUTE_MS, 10 * MINUTE_MS)
 _AHEAD_MS: Final = (0, 90 * SECOND_MS, 4 * MINUTE_MS)
 _SPREADS_MS: Final = (0, 10 * SECOND_MS, MINUTE_MS, 2 * MINUTE_MS)
+
+#: In the seeds from this one on, all windows recur, and most spreads outlast the time until the next opening.
+FIRST_WITH_SPREADS: Final = 4_050_000
+_LONG_SPREADS_MS: Final = (5 * MINUTE_MS, 12 * MINUTE_MS, 2 * HOUR_MS)
 _PREFIXES: Final = ("", "", "job-0", "job-1")
 _THEN: Final[tuple[Then, ...]] = ("hold", "hold", "skip")
 _CHANGED: Final = 1 / 2
@@ -53,6 +57,7 @@ class Windows:
         random = stream(seed, "windows")
         begins_at = Scenario.of(seed).begins_at
         closed_by = max(Scenario.of(seed).minutes, _MINUTES) * MINUTE_MS - _CLOSED_MS
+        has_spreads = seed >= FIRST_WITH_SPREADS
         steps: list[tuple[int, WindowSet]] = []
         for number in range(random.randint(1, 3)):
             opens_ms = random.randrange(closed_by - _LONG_MS[0])
@@ -64,9 +69,9 @@ class Windows:
                 random.choice(_THEN),
                 random.choice(_PREFIXES),
                 ((begins_at + opens_ms, begins_at + closes_ms),),
-                random.choice(_SPREADS_MS),
+                random.choice(_LONG_SPREADS_MS if has_spreads else _SPREADS_MS),
             )
-            if random.random() < _RECURRING:
+            if random.random() < _RECURRING or has_spreads:
                 one = replace(one, openings=_recurring(begins_at, closes_ms - opens_ms), is_recurring=True)
             steps.append((written_ms, one))
             if one.is_recurring or random.random() < _CHANGED:
