@@ -185,7 +185,7 @@ def trigger(
     made = session.client.jobs.trigger(session.namespace, name, **other)
     which = f"Its run is {made['id']}."
     if "batchId" in made:
-        which = f"Its batch of {made['count']} runs is {made['batchId']}."
+        which = f"Its batch of {counted(made['count'], 'run')} is {made['batchId']}."
     session.output.done(f"Triggered {name}. {which}", made)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, TypeVar
 import typer
 
 from sweephand_client.commands.session import DIFFERS, Session
+from sweephand_client.commands.tables import counted
 from sweephand_client.commands.times import PAST
 from sweephand_client.http.errors import SweephandError
 from sweephand_client.openapi.stack_answers import AuditResponse, RebuildResponse
@@ -44,7 +45,8 @@ def rebuild(
         done.update({name: part[name] for name in _REBUILT})
         failed += part["failed"]
     counts = {name: done[name] for name in _REBUILT}
-    text = "{jobs} jobs examined: {timers} timers written, and {runs} runs taken up.".format_map(counts)
+    jobs, timers, runs = (counted(counts[name], name.removesuffix("s")) for name in _REBUILT)
+    text = f"{jobs} examined: {timers} written, and {runs} taken up."
     session.output.done(text, {**counts, "failed": failed})
     for each in failed:
         session.output.note(f"Not armed: {each['namespace']}/{each['name']}: {each['detail']}")
@@ -79,14 +81,16 @@ def audit(
     if rows and not session.output.is_data:
         session.output.table(("Job", "Lost", "Due"), rows, value)
     text = (
-        f"{counts['jobs']} jobs examined: {len(found['timers'])} lost timers and {len(found['runs'])} lost "
-        f"messages found, {counts['written']} written."
+        f"{counted(counts['jobs'], 'job')} examined: {counted(len(found['timers']), 'lost timer')} and "
+        f"{counted(len(found['runs']), 'lost message')} found, {counts['written']} written."
     )
     session.output.done(text, value)
     for each in found["failed"]:
         session.output.note(f"Not examined: {each['namespace']}/{each['name']}: {each['detail']}")
     if counts["late"]:
-        session.output.note(f"Not judged: {counts['late']} jobs, with which the sweepers are late.")
+        session.output.note(
+            f"Not judged: {counted(counts['late'], 'job')}, with which the sweepers are late."
+        )
     if found["failed"] or counts["late"] or (dry_run and rows):
         raise typer.Exit(DIFFERS)
 

@@ -140,7 +140,7 @@ class Worker:
         self.is_stopping.set()
         with self._changed:
             self._changed.notify_all()
-        self.shared.say(f"stopping: {self.count} runs have {grace_s:g} s to end")
+        self.shared.say(f"stopping: {self.count} still running, {grace_s:g} s to end")
         deadline = time.monotonic() + grace_s
         while self.count and time.monotonic() < deadline and not came(_LOOK_S):
             self.beat()
