@@ -96,8 +96,8 @@ CEILINGS: Final = {
     # Who owns a job takes 130. The end of old signing secrets takes 6.
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 34.
     # An example of each command takes 85, and local stacks on other ports 80. The attempts of a run take 60,
-    # tables that fit 50, patches of many jobs 70, and what an overview may count 35.
-    "client": Size(lines=7_484, modules=75, inner_imports=0),
+    # tables that fit 50, patches of many jobs 70, and what an overview may count 35. Singulars of counts: 2.
+    "client": Size(lines=7_486, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.

@@ -45,8 +45,8 @@ def rebuild(
         done.update({name: part[name] for name in _REBUILT})
         failed += part["failed"]
     counts = {name: done[name] for name in _REBUILT}
-    jobs, timers, runs = (counted(counts[name], name.removesuffix("s")) for name in _REBUILT)
-    text = f"{jobs} examined: {timers} written, and {runs} taken up."
+    texts = (counted(counts[name], name.removesuffix("s")) for name in _REBUILT)
+    text = "{} examined: {} written, and {} taken up.".format(*texts)
     session.output.done(text, {**counts, "failed": failed})
     for each in failed:
         session.output.note(f"Not armed: {each['namespace']}/{each['name']}: {each['detail']}")
@@ -88,9 +88,7 @@ def audit(
     for each in found["failed"]:
         session.output.note(f"Not examined: {each['namespace']}/{each['name']}: {each['detail']}")
     if counts["late"]:
-        session.output.note(
-            f"Not judged: {counted(counts['late'], 'job')}, with which the sweepers are late."
-        )
+        session.output.note(f"Not judged: {counted(counts['late'], 'job')}. The sweepers are late.")
     if found["failed"] or counts["late"] or (dry_run and rows):
         raise typer.Exit(DIFFERS)
 

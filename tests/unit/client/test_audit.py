@@ -110,7 +110,7 @@ def test_jobs_with_which_the_sweepers_are_late_are_counted(
     server.api.world.clock.time += 2 * 3_600_000
     ran = sweephand.run("audit")
     assert ran.code == 1
-    assert re.search(r"Not judged: [1-3] jobs, with which the sweepers are late\.", ran.err)
+    assert re.search(r"Not judged: (1 job|[23] jobs)\. The sweepers are late\.", ran.err)
 
 
 SINCE = "2026-11-21T11:59:00Z"
