@@ -28,7 +28,7 @@ def changes(stores: Stores) -> ChangeStore:
     [
         change(),
         Change(0, "sweephand", "paused", "v", "ü \x00 \ud800" + "z" * 500),
-        Change(NOON, "k", "deleted", "v", ""),
+        Change(NOON, "k", "deleted", "v", "", uid="uid0000000000001"),
         Change(NOON, "k", "patched", "v", fields=()),
         Change(NOON, "k", "replaced", "v", former=Former("1-aaaa", series(), CATCH_UP_DEFAULT)),
         Change(

@@ -7,6 +7,7 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import Broken, built_with, everywhere, mutation, replacing
 from tests.simulation.workload.drills import FIRST_WITH_DRILL
 
+from sweephand.model.change import Change
 from sweephand.model.job import Job
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
 from sweephand.runs import job_walk
@@ -31,6 +32,20 @@ def leaves_out_earlier_revisions() -> Broken:
 @mutation("A rebuild arms earlier revisions by the present schedule", first=FIRST_WITH_DRILL)
 def takes_the_present_schedule() -> Broken:
     return everywhere("rebuilt_timers", lambda job, _, **options: _TIMERS(job, NO_PAST, **options))
+
+
+@mutation(
+    "A rebuild arms a job as the one that was deleted before it",
+    shown_by="tests/unit/runs/test_rebuild.py::"
+    "test_by_clocks_that_differ_a_job_is_not_armed_as_the_deleted_one_before_it",
+)
+def takes_changes_of_a_deleted_job() -> Broken:
+    def changes_of(rebuilder: Any, job: Job) -> list[Change]:
+        filed = rebuilder._changes.page(job.key, "", 100).items
+        latest = [] if job.change is None else [job.change]
+        return [*latest, *(each for each in filed if each not in latest)]
+
+    return patch.object(Rebuilder, "_changes_of", changes_of)
 
 
 @mutation("A rebuild arms what falls due from the present instant on", first=FIRST_WITH_DRILL)

@@ -10,6 +10,7 @@ from tests.fakes.world import NOON, World, definition, key_of
 
 from sweephand.base.errors import NotFoundError, PreconditionError, StoreError
 from sweephand.base.instants import DAY_MS
+from sweephand.jobs.change_history import Replaced, replaced_since
 from sweephand.model.attempt import Answer
 from sweephand.model.change import SWEEPHAND, ChangeKind, FieldChange, changed_fields
 
@@ -122,6 +123,20 @@ def test_clocks_that_differ_hide_no_change(world: World) -> None:
     page = world.changed(limit=2)
     assert page.next is not None
     assert len(world.changed(before=page.next).items) == 1
+
+
+def test_by_clocks_that_differ_a_deleted_job_of_the_name_has_replaced_nothing(world: World) -> None:
+    world.api_clock.ahead_ms = 25_000
+    world.put(schedule="@every 1h")
+    world.put(schedule="@every 2h")
+    world.delete()
+    world.api_clock.ahead_ms = -25_000
+    world.put(schedule="@every 3h")
+    series = world.stored().series
+    world.api_clock.ahead_ms = 30_000
+    world.put(schedule="@every 4h")
+    found = replaced_since(world.stored(), NOON, world.api().changes)
+    assert found == Replaced({1: series}, hides_records=False)
 
 
 WRITES: dict[str, Callable[[World], object]] = {

@@ -123,6 +123,25 @@ def test_what_an_earlier_revision_owed_is_delivered_by_its_own_schedule(world: W
     assert minutes(world) == [*range(2, 41, 2), 41, 60]
 
 
+def test_by_clocks_that_differ_a_job_is_not_armed_as_the_deleted_one_before_it(world: World) -> None:
+    lost(world)
+    world.api_clock.ahead_ms = 25_000
+    world.put(schedule="0 */2 * * * *")
+    world.put(schedule="0 1/2 * * * *")
+    world.delete()
+    world.api_clock.ahead_ms = -25_000
+    world.put(schedule="30 * * * * *")
+    world.run_until(LOST_AT + 10 * MINUTE)
+    world.put(schedule="45 * * * * *")
+    changes = [each.what for each in world.changed().items]
+    assert changes == ["replaced", "deleted", "replaced", "created", "created"], "those of two jobs are mixed"
+    world.lose_timers()
+    rebuilt(world)
+    world.run_until(END)
+    dues = sorted((each.trigger.due_at - LOST_AT) // 1_000 for each in world.consumers.attempts)
+    assert dues == [*range(10, 600, 60), *range(625, 2_820, 60)]
+
+
 def test_a_revision_that_its_job_has_no_room_for_is_armed_too(world: World) -> None:
     world.put(schedule="0 */2 * * * *", catchup={"mode": "all"})
     lost(world)

@@ -132,7 +132,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
     ),
     "flag": (runs._FLAG, Flag(job().key, "uid", RunName(NOON, 1, DEMAND))),
     "change": (changes.CHANGE, CHANGE),
-    "filed change": (changes._FILED, CHANGE),
+    "filed change": (changes._FILED, CHANGE._replace(uid="uid")),
     "policy": (
         policies._POLICY,
         policy(

@@ -95,6 +95,8 @@ def replaced_since(job: Job, since: Instant, changes: ChangeHistory) -> Replaced
     while count < _CHANGES_MAX:
         page = changes.page(job.key, before, _PAGE_MAX)
         for change in page.items:
+            if change.uid not in ("", job.uid):
+                continue
             if change.at < since - _COMMITTED_MS or change.what == "created":
                 return Replaced(found, hides_records)
             if change.what in ("replaced", "patched"):

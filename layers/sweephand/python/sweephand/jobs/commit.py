@@ -196,7 +196,7 @@ class Commits:
             # can be older than a pause that overtook it; its earlier triggers are armed here.
             self._arm(draft)
         if over is not None and over.change is not None:
-            self._changes.put(over.key, over.change)
+            self._changes.put(over.key, over.change._replace(uid=over.uid))
 
     def _keep_payload(self, job: Job) -> None:
         payload = job.definition.payload

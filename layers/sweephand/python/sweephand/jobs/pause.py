@@ -67,7 +67,7 @@ class Pauser:
             if stored.paused_at is not None and (who == SWEEPHAND or stored.pause_end == end):
                 return stored
             if stored.change is not None:
-                self._changes.put(key, stored.change)
+                self._changes.put(key, stored.change._replace(uid=stored.uid))
             if end is not None:
                 # The order comes before the commit, so that each pause that ends by itself has one.
                 self._send_at(ResumeMessage(key, stored.uid, end.at, requested_at), stored.shard)

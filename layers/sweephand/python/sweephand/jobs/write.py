@@ -237,7 +237,7 @@ class Writer:
             # lost.
             for change in (job.change, deleted):
                 if change is not None:
-                    self._changes.put(key, change)
+                    self._changes.put(key, change._replace(uid=job.uid))
             deletion = self._quotas.before_deletion(job)
             check_time_limit(self._clock, requested_at)
             if self._jobs.delete(job, within_time_limit(self._clock, requested_at)):

@@ -90,7 +90,7 @@ class Change(NamedTuple):
     `version` is the token of the write. It gives two changes at one instant different positions. `fields` are
     the fields that the write changed. It is None if `what` says all (a pause). `former` is the revision that
     the write replaced, if the new one is armed in another way. `until` is when a pause ends by itself, or has
-    ended by this resume.
+    ended by this resume. A filed change of a job has the `uid` of that job, whose name a later job may have.
     """
 
     at: Instant
@@ -101,6 +101,7 @@ class Change(NamedTuple):
     fields: tuple[FieldChange, ...] | None = None
     former: Former | None = None
     until: Instant | None = None
+    uid: str = ""
 
     @property
     def position(self) -> str:

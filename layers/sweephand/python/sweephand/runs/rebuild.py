@@ -169,7 +169,10 @@ class Rebuilder:
         return Past(formers, resumed_at, tuple(sorted(owing, key=lambda each: number_of(each.rev))))
 
     def _changes_of(self, job: Job) -> Iterator[Change]:
-        """The changes of a job, newest first. The latest one is not filed yet."""
+        """The changes of a job, newest first. The latest one is not filed yet.
+
+        By clocks that differ, those of a deleted job of its name can lie among them.
+        """
         if job.change is not None:
             yield job.change
         version = None if job.change is None else job.change.version
@@ -177,7 +180,7 @@ class Rebuilder:
         while before is not None:
             page = self._changes.page(job.key, before, PAGE_MAX)
             # The next writer may have filed the latest change, and not committed yet.
-            yield from (each for each in page.items if each.version != version)
+            yield from (each for each in page.items if each.uid == job.uid and each.version != version)
             before = page.next
 
     def _arm_runs(

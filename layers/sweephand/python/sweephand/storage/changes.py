@@ -54,7 +54,7 @@ _FIELDS: Final = (
 CHANGE: Final = Layout(Change, Field("at", "at", WHOLE), Field("version", "version", NAME), *_FIELDS)
 
 #: A change as stored. The sort key holds when the change was made, and by which write.
-_FILED: Final = Layout(Change, *_FIELDS)
+_FILED: Final = Layout(Change, *_FIELDS, Field("uid", "uid", NAME, ""))
 
 
 class DynamoChanges:
