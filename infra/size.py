@@ -138,9 +138,10 @@ CEILINGS: Final = {
     # 75, the run 130, and a consumer that fails attempts and closes connections.
     # The first paint of the console: 61.
     # An upgrade under load: 101, and 18 for what it shares with the faults. A call without an answer: 4.
+    # Paths of layers that ministack does not resolve: 3.
     # Twenty tasks of an operator take 940 in nine modules: the tasks 500, the command with its table 130,
     # their scenes 105, and what performs them 205.
-    "infra": Size(lines=9_086, modules=127, inner_imports=1),
+    "infra": Size(lines=9_089, modules=127, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -203,8 +204,8 @@ CEILINGS: Final = {
     # What CI samples by folder and module: 22. Crashes counted anew, late slots, and
     # runs that end before their job comes back: 53.
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
-    # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 434.
-    "tests": Size(lines=104_828, modules=897, inner_imports=1),
+    # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 435.
+    "tests": Size(lines=104_829, modules=897, inner_imports=1),
 }
 
 
