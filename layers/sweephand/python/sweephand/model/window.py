@@ -75,8 +75,8 @@ class Opening(NamedTuple):
 
     @property
     def closes_at(self) -> Instant:
-        """The first instant at which it is closed again."""
-        return self.opens_at + self.window.duration_ms
+        """The first instant at which it is closed again. It is no later than the year 9999."""
+        return min(self.opens_at + self.window.duration_ms, INSTANT_MAX)
 
     @property
     def ends_at(self) -> Instant:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, NotRequired
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import InvalidError
-from sweephand.base.instants import INSTANT_MAX, Instant, rfc3339
+from sweephand.base.instants import Instant, rfc3339
 from sweephand.jobs.windows import WINDOW, shown_window
 from sweephand.model.window import Then, Window
 from sweephand.web.http.operation import (
@@ -79,7 +79,7 @@ def window_response(namespace: str, window: Window, now: Instant) -> WindowRespo
         **shown_window(window),
         "isOpen": present is not None,
         "opensAt": None if opening is None else rfc3339(opening.opens_at),
-        "closesAt": None if opening is None else rfc3339(min(opening.closes_at, INSTANT_MAX)),
+        "closesAt": None if opening is None else rfc3339(opening.closes_at),
         "updatedAt": rfc3339(window.updated_at),
         "updatedBy": window.owner,
     }
