@@ -165,7 +165,7 @@ def _main() -> None:
     import ministack.app  # type: ignore[import-not-found]  # noqa: PLC0415 - only its environment has it
 
     functions: Any = importlib.import_module("ministack.core.lambda_runtime")
-    # ministack catches a LargeFileError, which zipfile calls otherwise. Each error was reported as this one.
+    # ministack catches LargeFileError, which zipfile does not have. It reported each error as this one.
     others = {"ZipFile": SharedLayers, "LargeFileError": zipfile.LargeZipFile}
     functions.zipfile = SimpleNamespace(**{**vars(zipfile), **others})
     wake = ministack.core.concurrency.esm_wake

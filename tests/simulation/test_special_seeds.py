@@ -34,10 +34,10 @@ def test_an_audit_finds_what_was_lost_and_repeats_nothing_else(number: int) -> N
     assert result.figures.get("timers found lost", 0) == result.figures.get("timers lost", 0)
 
 
-#: Few of them. `python -m tests.simulation --first 3600000` runs more. Five were red. A trigger that crashes
+#: Few of them. `python -m tests.simulation --first 3600000` runs more. Seven were red. A trigger that crashes
 #: functions travelled in two messages. An earlier revision was watched for what fell due in a pause. A filed
 #: revision was not armed. Two sweepers had one number for their fences. A list was cut in two ways.
-#: Jobs were armed as those that were deleted before them.
+#: Two jobs were armed by the changes of a deleted job of their name.
 DRILLED = (0, 2, 6, 8)
 DRILLED_RED = (52, 55, 168, 427, 632, 1335, 1441)
 
@@ -231,8 +231,8 @@ def test_some_triggers_are_skipped_and_some_wait_for_minutes() -> None:
     assert sum(each.at - each.due_at > 3 * 60_000 for each in left) > 5
 
 
-#: Few of them. `python -m tests.simulation --first 7500000` runs more. In the other one, a job becomes a
-#: batch between two notifications of one end, and follows it under two ids.
+#: Few of them. `python -m tests.simulation --first 7500000` runs more. In LASTING_RED, a job
+#: becomes a batch between two notifications of one end, and follows it under two ids.
 LASTING = (2, 4, 13)
 LASTING_RED = FIRST_LASTING + 106
 

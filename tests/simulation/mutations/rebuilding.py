@@ -35,7 +35,7 @@ def takes_the_present_schedule() -> Broken:
 
 
 @mutation(
-    "A rebuild arms a job as the one that was deleted before it",
+    "A rebuild takes the changes of a deleted job for those of the next one",
     shown_by="tests/unit/runs/test_rebuild.py::"
     "test_by_clocks_that_differ_a_job_is_not_armed_as_the_deleted_one_before_it",
 )

@@ -169,9 +169,9 @@ class Rebuilder:
         return Past(formers, resumed_at, tuple(sorted(owing, key=lambda each: number_of(each.rev))))
 
     def _changes_of(self, job: Job) -> Iterator[Change]:
-        """The changes of a job, newest first. The latest one is not filed yet.
+        """The changes of a job, newest first. The job itself carries the latest one.
 
-        By clocks that differ, those of a deleted job of its name can lie among them.
+        Those of a deleted job of its name are left out. A clock that is ahead can date them too late.
         """
         if job.change is not None:
             yield job.change
