@@ -100,6 +100,18 @@ def test_the_zone_and_the_rules_are_those_of_the_schedule_that_applied() -> None
     assert "An earlier definition applied then" in found.summary
 
 
+def test_by_clocks_that_differ_a_deleted_job_of_the_name_explains_nothing(world: World) -> None:
+    world.api_clock.ahead_ms = 25_000
+    world.put(schedule="1 * * * * *")
+    world.put(schedule="2 * * * * *")
+    world.delete()
+    world.api_clock.ahead_ms = -25_000
+    world.put(schedule="30 * * * * *")
+    world.run_until(NOON + 10 * MINUTE_MS)
+    assert [each.what for each in world.changed().items] == ["deleted", "replaced", "created", "created"]
+    assert explained(world, NOON + MINUTE_MS + SECOND_MS).verdict == "not-scheduled"
+
+
 def test_a_change_without_the_former_schedule_leaves_the_question_open(world: World) -> None:
     world.put(schedule="0 10 * * * *")
     world.run_until(NOON + HOUR_MS)

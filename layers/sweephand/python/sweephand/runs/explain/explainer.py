@@ -148,7 +148,7 @@ class Explainer:
         stores = self._stores
         job = stores.jobs.get(key)
         at = self._latest(job, now) if asked_at is None else asked_at
-        lives = self._lives(key, at, now, is_there=job is not None)
+        lives = self._lives(key, job, at, now)
         subject, former = _subject(job, lives, at)
         run = self._run(key, job, subject, at)
         if run is None and former is None and job is not None and _may_be_earlier(job, subject, lives, at):
@@ -197,11 +197,11 @@ class Explainer:
             return now
         found = latest_of_present(job, now)
         if found is None and job.earlier:
-            lives = self._lives(job.key, min(each.since for each in job.earlier), now, is_there=True)
+            lives = self._lives(job.key, job, min(each.since for each in job.earlier), now)
             found = latest_of_earlier(job, lives)
         return now if found is None else found
 
-    def _lives(self, key: JobKey, at: Instant, now: Instant, *, is_there: bool) -> Lives:
+    def _lives(self, key: JobKey, job: Job | None, at: Instant, now: Instant) -> Lives:
         found: list[Change] = []
         before: str | None = ""
         while before is not None and len(found) < _CHANGES_MAX and (not found or found[-1].at >= at):
@@ -210,7 +210,10 @@ class Explainer:
             before = page.next
         reaches_back = before is None or found[-1].at < at
         is_complete = reaches_back and at > now - CHANGE_RETENTION_MS
-        return Lives.of(found, is_complete=is_complete, is_there=is_there)
+        if job is not None and at >= job.created_at:
+            # By clocks that differ, those of a deleted job of its name can lie among them.
+            found = [each for each in found if each.uid in ("", job.uid)]
+        return Lives.of(found, is_complete=is_complete, is_there=job is not None)
 
     def _run(self, key: JobKey, job: Job | None, subject: Subject | None, at: Instant) -> Run | None:
         """The record of the trigger, or that of the misfires among which it was skipped."""
