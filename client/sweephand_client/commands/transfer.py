@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -13,6 +13,14 @@ from sweephand_client.commands.session import Session, problem_value
 from sweephand_client.tasks.archive import read_archive
 from sweephand_client.tasks.transfer import Imported, Importer
 from sweephand_client.tasks.transfer import export as export_lines
+
+#: What became of something in an export. The count of all of them takes the words before the comma.
+_WORDS: Final = {
+    "written": "written",
+    "exists": "left unchanged, because it exists",
+    "over": "left out, because it would not fire any more",
+    "refused": "refused",
+}
 
 
 def export(
@@ -58,28 +66,18 @@ def import_file(
     if output.is_data:
         output.data({"results": [_imported_value(each) for each in finished], **counts})
     else:
-        output.text(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "nothing")
+        said = [f"{count} {_WORDS[outcome].split(',')[0]}" for outcome, count in sorted(counts.items())]
+        output.text(", ".join(said) or "nothing")
     exit_for(each.problem for each in finished)
 
 
 def _imported_text(each: Imported) -> str:
-    words = {
-        "written": "written",
-        "exists": "left as it is, because it exists",
-        "over": "not written, because it would not fire any more",
-        "refused": "refused",
-    }
-    text = f"{each.kind} {each.name} {words[each.outcome]}"
+    text = f"{each.kind} {each.name} {_WORDS[each.outcome]}"
     if each.notes:
         text += f": {'; '.join(each.notes)}"
     return text if each.problem is None else f"{text}: {each.problem}"
 
 
 def _imported_value(each: Imported) -> dict[str, Any]:
-    value: dict[str, Any] = {
-        "kind": each.kind,
-        "name": each.name,
-        "outcome": each.outcome,
-        "notes": list(each.notes),
-    }
+    value = {name: getattr(each, name) for name in ("kind", "name", "outcome")} | {"notes": list(each.notes)}
     return value | ({"problem": problem_value(each.problem)} if each.problem else {})

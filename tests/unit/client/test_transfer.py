@@ -329,7 +329,9 @@ def test_the_commands_move_a_namespace_through_a_file(
     assert said.endswith(f"{len(JOBS) + 6} written\n")
     found = sweephand.ok("job", "list", "--json", **there).json
     assert {each["name"] for each in found} == {*JOBS, "stopped"}
-    assert "job cron left as it is" in sweephand.ok("import", str(path), "-n", "other", **there).out
+    said = sweephand.ok("import", str(path), "-n", "other", **there).out
+    assert "job cron left unchanged, because it exists\n" in said
+    assert said.endswith(f"{len(JOBS) + 1} left unchanged\n")
     results = sweephand.ok("import", str(path), "-n", "other", "--json", **there).json["results"]
     assert {each["outcome"] for each in results} == {"exists"}
 
