@@ -36,6 +36,7 @@ from sweephand.model.wire_parts import (
     KEY,
     LANE,
     OCCURRENCE,
+    OF_REVISION,
     PASSAGE,
     PAYLOAD,
     PERMIT,
@@ -241,9 +242,7 @@ _NOTIFY_MESSAGE: Final = Layout(
 
 _RANGE_MESSAGE: Final = Layout(
     RangeMessage,
-    Part("key", KEY),
-    Field("uid", "uid", NAME),
-    Field("rev", "rev", NAME),
+    *OF_REVISION,
     Field("armed_at", "armed", WHOLE),
     Field("series", "series", SERIES),
     Field("first", "first", OCCURRENCE.form),
@@ -258,9 +257,7 @@ _RANGE_MESSAGE: Final = Layout(
 
 _WATCH_MESSAGE: Final = Layout(
     WatchMessage,
-    Part("key", KEY),
-    Field("uid", "uid", NAME),
-    Field("rev", "rev", NAME),
+    *OF_REVISION,
     Field("armed_at", "armed", WHOLE),
     Field("series", "series", SERIES),
     Field("first", "first", OCCURRENCE.form),

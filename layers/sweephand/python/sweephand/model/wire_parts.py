@@ -201,11 +201,12 @@ def _read_result(stored: str) -> str:
 #: The JSON text with which a consumer completed its run.
 RESULT: Final = text_of(RESULT_BYTES_MAX)._replace(read=_read_result)
 
+#: What names a revision of a job.
+OF_REVISION: Final = (Part("key", KEY), Field("uid", "uid", NAME), Field("rev", "rev", NAME))
+
 TRIGGER: Final = Layout(
     Trigger,
-    Part("key", KEY),
-    Field("uid", "uid", NAME),
-    Field("rev", "rev", NAME),
+    *OF_REVISION,
     Field("armed_at", "armed", WHOLE),
     Field("due_at", "due", WHOLE),
     Field("sequence", "seq", WHOLE),
