@@ -72,7 +72,7 @@ CEILINGS: Final = {
     # What a job shows of a revision that it has forgotten: 3.
     # How windows change and release: 20. Days up to the year 9999: 40. Bounds of calendars and windows: 25.
     # Raw data for queues and unknown fields of null: 17. Changes of a deleted job among others: 3.
-    "package": Size(lines=36_822, modules=343, inner_imports=34),
+    "package": Size(lines=36_821, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -97,7 +97,7 @@ CEILINGS: Final = {
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 34.
     # An example of each command takes 85, and local stacks on other ports 80. The attempts of a run take 60,
     # tables that fit 50, patches of many jobs 70, and what an overview may count 35. Singulars of counts: 2.
-    "client": Size(lines=7_486, modules=75, inner_imports=0),
+    "client": Size(lines=7_482, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -205,7 +205,8 @@ CEILINGS: Final = {
     # runs that end before their job comes back: 53.
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
     # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 436.
-    "tests": Size(lines=104_830, modules=897, inner_imports=1),
+    # A clock that goes back during an update, and a deleted job in an explanation: 41.
+    "tests": Size(lines=104_871, modules=897, inner_imports=1),
 }
 
 

@@ -98,6 +98,17 @@ def judges_by_newest_cut(find: Callable[..., Revision | None], job: Job, rev: st
     return found if found is None or found.until is None else found._replace(until=job.cut)
 
 
+@mutation("A version rules from before its request if the clock has gone back since")
+@wrapping(Commits, "_cut")
+def rules_from_before_its_request(
+    cut: Callable[..., Job], commits: Commits, draft: Draft, stored: Job | None
+) -> Job:
+    asked_at = draft.job.updated_at
+    early = replace(draft, job=replace(draft.job, updated_at=min(asked_at, commits._clock.now())))
+    written = cut(commits, early, stored)
+    return replace(written, updated_at=max(written.updated_at, asked_at))
+
+
 @mutation("The direct window is as long as the horizon (180 s)")
 def arms_up_to_horizon() -> Broken:
     return everywhere("DIRECT_WINDOW_MS", 180 * SECOND_MS)

@@ -99,6 +99,27 @@ def test_a_cut_never_lies_before_the_one_before_it_however_clocks_differ(world: 
         assert former.until == latter.since
 
 
+def test_an_update_during_which_the_clock_goes_back_loses_no_trigger(world: World) -> None:
+    world.put(schedule="@every 10s", data="0")
+    world.clock.time += 5_000
+    world.put(schedule="@every 10s", data="1")
+    world.clock.time += 7_000
+
+    def announce(announced: str) -> None:
+        if announced == "before queue.send":
+            world.api_clock.ahead_ms = -30_000
+
+    world.announce = announce
+    world.put(schedule="@every 10s", data="2")
+    working(world)
+    world.run_until(NOON + 30_000)
+    assert sorted(each.trigger.due_at for each in world.consumers.attempts) == [
+        NOON + 10_000,
+        NOON + 20_000,
+        NOON + 30_000,
+    ]
+
+
 def test_a_new_series_rules_from_its_request_and_the_old_one_up_to_the_cut(world: World) -> None:
     old = world.put(schedule="@every 10s").job
     world.clock.time += 9_000

@@ -251,7 +251,9 @@ class Commits:
 
     def _cut(self, draft: Draft, stored: Job | None) -> Job:
         """The job with its cut, which is read now. The stored revision joins its earlier revisions."""
-        job, now = draft.job, self._clock.now()
+        job = draft.job
+        # If the clock has gone back since the request, what fell due until then was not armed.
+        now = max(self._clock.now(), job.updated_at)
         if stored is None:
             return replace(job, cut=now, current=job.current._replace(since=draft.after))
         # A pause is a cut too. A writer whose clock is behind must not cut before it.
