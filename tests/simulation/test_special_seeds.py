@@ -19,8 +19,8 @@ from tests.simulation.workload.watches import FIRST_WITH_WATCHES
 from tests.simulation.workload.windows import FIRST_WITH_WINDOWS
 
 #: A few in which timers are lost, and a few in which none is. `python -m tests.simulation --first 3700000`
-#: runs more.
-LOSING = (49, 53, 107)
+#: runs more. One was red, because the rest of a pack that had lost a timer counted as written again.
+LOSING = (49, 53, 107, 1944)
 LOSING_NOTHING = (1, 2)
 
 
@@ -34,12 +34,13 @@ def test_an_audit_finds_what_was_lost_and_repeats_nothing_else(number: int) -> N
     assert result.figures.get("timers found lost", 0) == result.figures.get("timers lost", 0)
 
 
-#: Few of them. `python -m tests.simulation --first 3600000` runs more. Seven were red. A trigger that crashes
+#: Few of them. `python -m tests.simulation --first 3600000` runs more. Eight were red. A trigger that crashes
 #: functions travelled in two messages. An earlier revision was watched for what fell due in a pause. A filed
 #: revision was not armed. Two sweepers had one number for their fences. A list was cut in two ways.
-#: Two jobs were armed by the changes of a deleted job of their name.
+#: Two jobs were armed by the changes of a deleted job of their name. A cursor stood still, by moves that were
+#: lost.
 DRILLED = (0, 2, 6, 8)
-DRILLED_RED = (52, 55, 168, 427, 632, 1335, 1441)
+DRILLED_RED = (52, 55, 168, 427, 632, 1335, 1441, 1945)
 
 
 @pytest.mark.sampled(3)

@@ -33,7 +33,8 @@ def shards_take_turns(tale: Tale) -> Iterator[str]:
     for timer in sorted(tale.timers, key=lambda each: each.place):
         by_shard[timer.shard].append(timer)
     allowed_ms = TURN_MS * len(by_shard) + SWEEP_MS
-    spans_excused = excused(tale)
+    # A cursor has moved in vain between the instant to which the table was set back and its loss.
+    spans_excused = sorted([*excused(tale), *((loss.back_to, loss.at) for loss in tale.losses)])
     for shard, timers in by_shard.items():
         places = [timer.place for timer in timers]
         cursors: list[CursorStored | None] = [None, *tale.cursors.get(shard, ())]

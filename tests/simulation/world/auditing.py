@@ -30,7 +30,7 @@ _AGAIN_MS: Final = 5 * SECOND_MS
 
 #: A job that a client is going to write within this keeps its timer. The write would arm the job, and the
 #: audit looks after the present revision only.
-_UNWRITTEN_MS: Final = 5 * MINUTE_MS
+_UNWRITTEN_MS: Final = 10 * MINUTE_MS
 
 #: What is due within this went to the queue when a job was armed, by whatever clock; a whole bucket is spare.
 _ARMED_MS: Final = 390 * SECOND_MS + MINUTE_MS
@@ -42,7 +42,7 @@ _UNRECORDED_MS: Final = 10 * MINUTE_MS
 #: So long, the operator audits again until a lost timer is found. If it is not, the oracle finds it. After a
 #: while, no fault happens any more at the calls of the audit: once the timer would be due, no audit can be
 #: certain of its loss.
-_PATIENCE_MS: Final = 6 * MINUTE_MS
+_PATIENCE_MS: Final = 10 * MINUTE_MS
 _FAULTS_MS: Final = 2 * MINUTE_MS
 
 
@@ -121,7 +121,10 @@ class Auditing:
                 if job is None or timer.key in kept or not self._may_be_lost(timer, job, now):
                     continue
                 since = bucket_of(timer.due_at)
+                told = len(chronicle.events)
                 timers.lose(timer.key, since)
+                # No function has written again what is left of a pack.
+                del chronicle.events[told:]
                 chronicle.add(TimerLost(now, timer.key.name, since))
                 self._lost.add(timer.key)
                 self._lost_at = now

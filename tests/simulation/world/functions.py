@@ -12,7 +12,7 @@ from tests.simulation.traces.trace import Verb
 from tests.simulation.workload.limits import Limits
 from tests.simulation.world.deliveries import Deliveries
 from tests.simulation.world.delivery_queues import DeliveryQueues
-from tests.simulation.world.faults import UNTROUBLED, CallFaults, Role, RoleFaults, Troubles, mixed
+from tests.simulation.world.faults import Role, Troubles, mixed
 from tests.simulation.world.flow_functions import FlowFunctions
 from tests.simulation.world.gate import RECEIVES, Gate
 from tests.simulation.world.machines import Fleet
@@ -191,11 +191,10 @@ class Functions:
     ) -> None:
         """Serve a request of the operator, whose own the `number` is. `answered` is called as by api().
 
-        If it `goes_well`, no fault happens at its calls.
+        If it `goes_well`, no fault happens at its calls, and no outage stops them.
         """
         process = self._process("api", answered, _OPERATOR, number)
-        if goes_well:
-            process.faults = CallFaults(process.faults.code, RoleFaults("api", UNTROUBLED))
+        process.is_spared = goes_well
         api = self._fleet.api(process.machine)
 
         def body() -> None:

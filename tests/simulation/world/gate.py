@@ -130,7 +130,8 @@ class Gate:
         process = scheduler.strand.process
         if process.is_dead:
             raise Killed
-        kinds = () if self._is_calm else process.faults.at_next_call()
+        kinds = () if self._is_calm or process.is_spared else process.faults.at_next_call()
+        may_fail = may_fail and not process.is_spared
         process.turn += 1
         latency_ms = self._latencies[process.turn % _LATENCIES]
         if self.slow is not None and (slow_ms := self._slow_ms(self.slow, where, process.role)):

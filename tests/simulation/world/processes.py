@@ -54,7 +54,9 @@ class Process:
     The process is killed at `ends_at`, and does nothing until `frozen_until`. `when_killed` is called once,
     with the reason. `turn` and `tokens` count its calls and the ids that it was given. `is_held_up` says that
     a fault happened at one of its calls, and `slowed_ms` how much longer its calls took because stores were
-    slow. When the invocation is over, threads that it has left behind are frozen. They go on within a later
+    slow. No fault happens at the calls of a process that `is_spared`, and no outage stops them.
+
+    When the invocation is over, threads that it has left behind are frozen. They go on within a later
     invocation (`host`) on the same machine. `began_at` is when it began. A sweeper has the instant at which
     the tick that invoked it began.
     """
@@ -71,6 +73,7 @@ class Process:
     is_dead: bool = False
     is_over: bool = False
     is_held_up: bool = False
+    is_spared: bool = False
     slowed_ms: int = 0
     host: "Process | None" = None
     began_at: Instant = 0
