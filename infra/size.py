@@ -205,8 +205,8 @@ CEILINGS: Final = {
     # runs that end before their job comes back: 53.
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
     # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 436.
-    # A clock that goes back during an update, and a deleted job in an explanation: 41.
-    "tests": Size(lines=104_871, modules=897, inner_imports=1),
+    # A clock that goes back during an update, a deleted job in an explanation, and batches in a pause: 53.
+    "tests": Size(lines=104_883, modules=897, inner_imports=1),
 }
 
 

@@ -8,11 +8,12 @@ from typing import Any, Final
 import pytest
 from tests.simulation.oracle.overlap import is_overdue
 from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.broken_batches import DEFINITION, counted
 from tests.simulation.traces.broken_ends import dropped
 from tests.simulation.traces.broken_stacks import switched_off
 from tests.simulation.traces.broken_watches import ALERT, watched
 from tests.simulation.traces.doctored import Doctoring, changed, complaints, of, with_, without
-from tests.simulation.traces.rare_events import Alerted
+from tests.simulation.traces.rare_events import Alerted, BatchEnded, BatchTold
 from tests.simulation.traces.stories import (
     NOON,
     THROUGH,
@@ -46,6 +47,13 @@ from tests.simulation.traces.trace import (
     RunStored,
     Told,
 )
+
+
+def test_a_batch_whose_last_trigger_comes_again_may_wait_for_the_resume_of_its_job() -> None:
+    events = without(of(BatchEnded), of(BatchTold))(counted())
+    pause = written("pause", "1-a", 890, definition=DEFINITION, paused_at=NOON + 890_000)
+    assert any("it has not ended" in each for each in complaints(events))
+    assert not any("it has not ended" in each for each in complaints(in_order(events, [pause])))
 
 
 def test_an_attempt_that_was_made_once_more_may_be_reported_on_once_more() -> None:

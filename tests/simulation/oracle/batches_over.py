@@ -90,11 +90,15 @@ def batches_end_after_their_last_run(tale: Tale) -> Iterator[str]:
 
 
 def every_batch_ends(tale: Tale) -> Iterator[str]:
-    """A batch of which every run is over has ended."""
+    """A batch of which every run is over has ended, but for that of a job that is paused.
+
+    If a function has crashed before it ended the batch, its trigger comes again, and waits for the resume.
+    """
     ended = {_batch(each) for each in tale.batches_ended}
     for batch, marks in _marks(tale).items():
         life = tale.lives.get(batch.uid)
-        if batch in ended or life is None or life.deleted_at is not None:
+        is_there = life is not None and life.deleted_at is None
+        if batch in ended or life is None or not is_there or life.writes[-1].paused_at is not None:
             continue
         first, sizes = _first_at(marks), _sizes(tale, life, batch)
         if sizes == {len(first)} and max(first.values()) <= tale.through:

@@ -35,6 +35,9 @@ _FORMS: Final[tuple[dict[str, Any], ...]] = (
     {"dueTime": "330s", "batch": {"count": 80, "window": "90s"}},
 )
 
+#: A batch whose retries come half an hour later has at most so many triggers.
+_RETRIED_MAX: Final = 20
+
 #: In the seeds from this one on, `repeats` or `ttl` end the schedule. A batch without a following occurrence
 #: may last for longer than a period.
 FIRST_LASTING: Final = 7_500_000
@@ -83,7 +86,10 @@ class Batches:
             return written
         kept = {name: value for name, value in written.items() if name not in _REPLACED | _WITHOUT}
         forms = _LASTING if self.seed >= FIRST_LASTING else _FORMS
-        return kept | random.choice(forms)
+        form = random.choice(forms)
+        # Other jobs may start the batch again and again until its last retry.
+        is_long = kept.get("retry", {}).get("initialDelay") == "32m" and form["batch"]["count"] > _RETRIED_MAX
+        return kept | form | ({"batch": {**form["batch"], "count": _RETRIED_MAX}} if is_long else {})
 
     def patched(self, number: int) -> dict[str, Any]:
         """Return what a PATCH changes of it."""
