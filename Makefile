@@ -16,9 +16,11 @@ RUN := PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/python -m
 # The first seed of each kind of world, and the kinds of worlds with one policy.
 WORLDS := 0 3000000 3100000 3150000 3200000 3270000 3300000 3400000 3500000 3600000 3700000 3800000 3900000 4000000 4050000 4100000 4200000 5000000 6000000 7000000 7500000 10000000 10500000
 FLOW_WORLDS := usual agree rates few calm pauses calm-pauses keys calm-keys outages calm-outages
+# The parts of `make verify`.
+PROOFS := $(addprefix verify-,worlds flow orders faults sampled models)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev up down test sim verify upgrade bench shootout bill capacity docs smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
+.PHONY: help setup dev up down test sim verify $(PROOFS) upgrade bench shootout bill capacity docs smoke smoke-aws size dist check lint types imports template format client-types lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,16 +45,29 @@ sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; o
 # A world that is off for thirty days takes 6 s, and another one 0.3 s: a twentieth of the seeds. One with keys
 # takes 10 s, and another one with a policy 1 s: a fifth of the seeds. Other commits have other seeds.
 OFFSET = $(or $(shell echo $$(($$(git rev-list --count HEAD) % 100 * 100))),0)
-verify: $(TESTS) $(VENVS)/microburst/.locked ## the long proofs: SEEDS=100 of each kind of world, FLOW_SEEDS=50 with one policy, faults on a local stack, and all that .ci/run samples
-	@for first in $(WORLDS); do \
+verify: $(TESTS) $(VENVS)/microburst/.locked ## the long proofs, each also after one that fails: SEEDS=100 of each kind of world, FLOW_SEEDS=50 with one policy, faults on a local stack, and all that .ci/run samples
+	@$(MAKE) --no-print-directory --jobs=1 --keep-going $(PROOFS)
+
+verify-worlds:
+	@bad=; for first in $(WORLDS); do \
 	    seeds=$(or $(SEEDS),100); [ $$first = 10500000 ] && seeds=$$((seeds / 20)); \
-	    $(MAKE) --no-print-directory sim FIRST=$$((first + $(OFFSET))) SEEDS=$$seeds || exit 1; done
-	@for kind in $(FLOW_WORLDS); do \
+	    $(MAKE) --no-print-directory sim FIRST=$$((first + $(OFFSET))) SEEDS=$$seeds || bad=1; done; [ -z "$$bad" ]
+
+verify-flow:
+	@bad=; for kind in $(FLOW_WORLDS); do \
 	    seeds=$(or $(FLOW_SEEDS),50); case $$kind in *keys) seeds=$$((seeds / 5));; esac; \
-	    $(RUN) tests.simulation.flow --kind $$kind --first $(OFFSET) --seeds $$seeds || exit 1; done
+	    $(RUN) tests.simulation.flow --kind $$kind --first $(OFFSET) --seeds $$seeds || bad=1; done; [ -z "$$bad" ]
+
+verify-orders:
 	@$(RUN) tests.orders --crashes 2
+
+verify-faults:
 	@$(RUN) infra.faults
+
+verify-sampled:
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest -m sampled --numprocesses=2 --dist=loadgroup --ignore=tests/models
+
+verify-models:
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/models --numprocesses=2 --dist=worksteal
 
 upgrade: $(STACK) ## deploy the newest release and this checkout in turn onto a local stack under load; ARGS=--help
