@@ -206,7 +206,9 @@ def test_instants_and_a_one_off_are_moved_too() -> None:
 @pytest.mark.parametrize("otherwise", OTHERWISES)
 @pytest.mark.parametrize("fits", DAY_KINDS)
 @pytest.mark.parametrize("weekend", [set(), {5, 6}, {0, 1, 2, 3, 4, 5, 6}], ids=["none", "two", "all"])
-@pytest.mark.parametrize("period", ["2026-12-31T09:00:00/P1D", "P7D", "P14D", "P1M", "2028-02-29/P1Y"])
+@pytest.mark.parametrize(
+    "period", ["2026-12-31T09:00:00/P1D", "2061-03-05/P2D", "P7D", "P14D", "P1M", "2028-02-29/P1Y"]
+)
 def test_a_count_and_the_last_one_are_those_of_a_walk_over_decades(
     otherwise: str, fits: str, weekend: set[int], period: str
 ) -> None:

@@ -167,12 +167,15 @@ CALENDARS: Final[Mapping[str, tuple[dict[str, Any], dict[str, Any]]]] = {
         {"days": "closed", "otherwise": "next"},
     ),
     "open days": ({}, {"otherwise": "skip"}),
+    "a Saturday": ({"open": ["2027-01-09"]}, {}),
     "moved to Saturdays": ({"weekend": ["SAT"]}, {"days": "closed", "otherwise": "nearest"}),
 }
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("schedule", ["R/P1D", "R/P2D", "R/2026-12-10/P1M", "0 9 * * *", "@every 24h"])
+@pytest.mark.parametrize(
+    "schedule", ["R/P1D", "R/P2D", "R/2026-12-26/P14D", "R/2026-12-10/P1M", "0 9 * * *", "@every 24h"]
+)
 @pytest.mark.parametrize("days", CALENDARS)
 @pytest.mark.parametrize("repeats", [None, 20_000])
 def test_no_calendar_takes_half_a_second_of_cpu(

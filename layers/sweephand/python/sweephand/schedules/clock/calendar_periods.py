@@ -10,6 +10,7 @@ import datetime as dt
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
+from math import lcm
 from typing import ClassVar, Final
 
 from sweephand.schedules.clock.zones import CYCLE_S, DAY_S, year_of, year_start_s
@@ -51,6 +52,11 @@ class CalendarPeriods:
         each_year = self.seconds == 0 and self.months > 0 and _YEAR_MONTHS % self.months == 0
         is_steady = self.number is None and (each_week or each_year)
         return year_of(self.first_s) + 1 if is_steady else None
+
+    @property
+    def cycle_s(self) -> int | None:
+        """As wall_timeline.Pattern promises. Only periods of whole days have one time of the day."""
+        return None if self.months or self.seconds % DAY_S else lcm(self.seconds, _WEEK_S)
 
     @property
     def is_finite(self) -> bool:

@@ -30,7 +30,12 @@ class FittingDays:
 
     pattern: Pattern
     rule: DayRule
-    is_seldom: ClassVar[bool] = False
+    cycle_s: ClassVar[int | None] = None
+
+    @property
+    def is_seldom(self) -> bool:
+        """Whether each day has one time at most, and all days the same."""
+        return self.pattern.cycle_s is not None
 
     @property
     def steady_year(self) -> int | None:
@@ -58,7 +63,23 @@ class FittingDays:
         return self._first(wall_s)
 
     def count(self, from_s: int, before_s: int) -> int:
-        """How many local times there are, `from_s` included and `before_s` not. It takes a step per day."""
+        """How many local times there are, `from_s` included and `before_s` not.
+
+        It takes a step per day, but for days that come again and again.
+        """
+        cycle_s, begins_s, ends_s = self.pattern.cycle_s, self.pattern.at_or_after(0), self.pattern.before_s
+        if cycle_s is None or begins_s is None:
+            return self._count(from_s, before_s)
+        # In between, neither the calendar nor an end of the pattern makes days differ.
+        low_s = max(from_s, self.rule.end * DAY_S, begins_s + MOVED_DAYS_MAX * DAY_S)
+        high_s = before_s if ends_s is None else min(before_s, ends_s - MOVED_DAYS_MAX * DAY_S)
+        cycles = (high_s - low_s) // cycle_s
+        if cycles < 1:
+            return self._count(from_s, before_s)
+        once = self._count(low_s, low_s + cycle_s)
+        return self._count(from_s, low_s) + cycles * once + self._count(low_s + cycles * cycle_s, before_s)
+
+    def _count(self, from_s: int, before_s: int) -> int:
         total = 0
         last_day = before_s // DAY_S + MOVED_DAYS_MAX
         first_s = self._first(from_s, last_day)
@@ -87,12 +108,18 @@ class FittingDays:
             if target is not None and target > floor_day:
                 return self._on(target, 0) if rule.moves else match_s
             if last_day is None:
-                years = CYCLE_YEARS if self.pattern.is_seldom else _WEEKDAY_YEARS
-                last_day = rule.last_day_from(day, years * _YEAR_DAYS)
+                last_day = rule.last_day_from(match_day, self._cycle_days)
             if match_day >= last_day:
                 return None
             match_s = self.pattern.at_or_after((match_day + 1) * DAY_S)
         return None
+
+    @property
+    def _cycle_days(self) -> int:
+        """Within so many days the pattern matches on each day of the week on which it ever does."""
+        if self.pattern.cycle_s is not None:
+            return self.pattern.cycle_s // DAY_S
+        return _YEAR_DAYS * (CYCLE_YEARS if self.pattern.is_seldom else _WEEKDAY_YEARS)
 
     def _on(self, day: int, second: int) -> int | None:
         """The first local time of a fitting day from that second on."""

@@ -42,6 +42,11 @@ class Pattern(Hashable, Protocol):
         ...
 
     @property
+    def cycle_s(self) -> int | None:
+        """If all matches have one time of the day: after so long they come again on the same weekdays."""
+        ...
+
+    @property
     def is_finite(self) -> bool:
         """Whether the pattern has an end by itself, whatever a calendar allows."""
         ...

@@ -172,6 +172,7 @@ class WallPattern:
     """
 
     is_seldom = False
+    cycle_s = None
 
     def __init__(
         self, times: TimesOfDay, days: DayRule, months: tuple[int, ...], years: tuple[int, ...] | None = None
