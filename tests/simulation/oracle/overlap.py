@@ -62,11 +62,13 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
             if turns.met_late(trigger_id) or turns.met_late(event.trigger_id):
                 # Its message came back at the very instant at which others stopped waiting for it.
                 continue
-            if tale.buried_at.get(trigger_id, event.at) <= run.seen_at and run.state == "claimed":
+            gives_up = any(0 <= run.seen_at - at <= PROCESS_MS for at in tale.burials.get(trigger_id, ()))
+            if gives_up and run.state == "claimed":
                 # The function that gives a run up claims it, and makes no request.
                 continue
             is_back = turns.is_back_behind(trigger_id, event.trigger_id) or turns.has_lost_turn(trigger_id)
-            makes_way = event.is_on_demand and may_hold(tale, event.name, run.since, event.at)
+            is_asked_for = event.is_on_demand or holds_by_hand(turns, event)
+            makes_way = is_asked_for and may_hold(tale, event.name, run.since, event.at)
             is_let_pass = run.state == "retrying" and (is_back or makes_way or passes_by_hand(turns, event))
             if is_let_pass or (
                 run.state == "running" and is_overdue(tale, trigger_id, run.seen_at, event.at)
@@ -194,9 +196,13 @@ def passes_by_hand(turns: Turns, event: Requested) -> bool:
 
     It keeps the line for its own retries, also when the pause is over.
     """
+    return holds_by_hand(turns, event) and any(_was_paused(turns, at) for at in (turns.held_since, event.at))
+
+
+def holds_by_hand(turns: Turns, event: Requested) -> bool:
+    """Whether the trigger holds the line, and somebody asked for it, by hand or by a redrive."""
     holder = turns.holder
-    is_asked_for = holder is not None and holder.trigger_id == event.trigger_id and holder.is_asked_for
-    return is_asked_for and any(_was_paused(turns, at) for at in (turns.held_since, event.at))
+    return holder is not None and holder.trigger_id == event.trigger_id and holder.is_asked_for
 
 
 def _was_paused(turns: Turns, at: int) -> bool:

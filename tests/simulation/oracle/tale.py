@@ -102,10 +102,18 @@ class Tale:
         return {each.trigger_id: each.reason for each in letters if each.trigger_id is not None}
 
     @cached_property
+    def burials(self) -> dict[str, list[int]]:
+        """When each trigger was given up. It is given up again if the function that does so crashes."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for each in self.of(Buried):
+            if each.of == "trigger" and each.trigger_id is not None:
+                found[each.trigger_id].append(each.at)
+        return found
+
+    @cached_property
     def buried_at(self) -> dict[str, int]:
         """When each trigger was given up last."""
-        letters = (each for each in self.of(Buried) if each.of == "trigger")
-        return {each.trigger_id: each.at for each in letters if each.trigger_id is not None}
+        return {trigger_id: burials[-1] for trigger_id, burials in self.burials.items()}
 
     @cached_property
     def ranges_buried(self) -> list[tuple[str, tuple[int, int]]]:
