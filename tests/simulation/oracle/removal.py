@@ -112,8 +112,9 @@ def jobs_stay_while_they_owe(tale: Tale) -> Iterator[str]:
     """A job that no client deletes can be found while a trigger of it waits, runs or is to be tried again.
 
     There are two exceptions (docs/promises.md). The trigger is delivered in both of them, unless somebody
-    gives the name to another job. An occurrence of an earlier revision may begin late, after the job has gone
-    with its last run. And a job may end while the wheel stands still in which the trigger waits.
+    gives the name to another job. An occurrence of an earlier revision, or of a job that records no success,
+    may begin late, after the job has gone with its last run. And a job may end while the wheel stands still
+    in which the trigger waits.
     """
     for life in tale.lives.values():
         for at, why in _gone(tale, life):
@@ -266,13 +267,15 @@ def _going_on(tale: Tale, life: Life, at: int) -> Iterator[tuple[str, str]]:
 def _is_late_and_unseen(tale: Tale, life: Life, trigger_id: str) -> bool:
     """Whether a trigger had no event before its job went with the run that seemed to be its last.
 
-    This can be so only for triggers of an earlier revision and triggers by hand: the job has no occurrence
-    for them (docs/promises.md).
+    The job has no occurrence for triggers of an earlier revision and triggers by hand. If it keeps no record
+    of a success, any trigger may come after the last one (docs/promises.md).
     """
+    keeps_none = any(write.definition.get("history") == "failures" for write in life.writes)
     name = trigger_id.removeprefix(f"{life.uid}-")
     due_at = name.partition("-")[0]
     is_by_hand = name.startswith(MANUAL)
-    if not is_by_hand and (not due_at.isdigit() or life.reigns()[-1].owns(int(due_at))):
+    is_owned = not due_at.isdigit() or life.reigns()[-1].owns(int(due_at))
+    if not is_by_hand and not keeps_none and is_owned:
         return False
     for event in tale.turns_of.get(life.uid, []):
         if event.at >= life.last.at:
