@@ -206,8 +206,8 @@ CEILINGS: Final = {
     # runs that end before their job comes back: 53.
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
     # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 436.
-    # A clock that goes back during an update, a deleted job in an explanation, batches in a pause, and a first time far ahead: 67.
-    "tests": Size(lines=104_897, modules=897, inner_imports=1),
+    # A clock that goes back during an update, a deleted job in an explanation, batches in a pause, and a first time far ahead: 74.
+    "tests": Size(lines=104_904, modules=897, inner_imports=1),
 }
 
 

@@ -62,16 +62,20 @@ def test_tables_are_emptied_and_restored() -> None:
 
 
 #: Few of them, because each takes a second. `python -m tests.simulation --first 3300000` runs more. In some
-#: others, faults keep one of the two jobs from being created. Two were red: floods that fell due while
-#: the stack was off came together, and a backlog waited for its rate without end.
+#: others, faults keep one of the two jobs from being created. Three were red: floods that fell due while
+#: the stack was off came together, a backlog waited for its rate without end, and a claim was no attempt.
 IN_LANES = (1, 2, 3, 4, 6, 9)
-IN_LANES_RED = (70, 56)
+IN_LANES_RED = (70, 56, 2641)
+
+
+#: The oracle complained of these, although each promise was kept.
+ALLOWED = (3152735, 3502718, 4002689, 4102463)
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("number", IN_LANES_RED)
-def test_a_world_that_was_red_is_green(number: int) -> None:
-    assert not run(FIRST_WITH_LANES + number).complaints
+@pytest.mark.parametrize("seed", [*(FIRST_WITH_LANES + number for number in IN_LANES_RED), *ALLOWED])
+def test_a_world_that_was_red_is_green(seed: int) -> None:
+    assert not run(seed).complaints
 
 
 @pytest.mark.sampled(3)

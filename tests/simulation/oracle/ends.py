@@ -11,7 +11,7 @@ from tests.simulation.oracle.runs import DOUBLE_NOTHING, OUR_FAULT, is_redriven_
 from tests.simulation.oracle.stack import times_off
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.rare_events import BatchTold
-from tests.simulation.traces.trace import Mishap, Requested, RunStored, Told, Written
+from tests.simulation.traces.trace import LineStored, Mishap, Requested, RunStored, Told, Written
 
 #: The states in which a run is over.
 OVER = {"succeeded", "failed", "skipped", "cancelled"}
@@ -175,10 +175,16 @@ def _left_late(tale: Tale, trigger_id: str) -> bool:
 
 
 def only_ends_are_told(tale: Tale) -> Iterator[str]:
-    """Every end that is notified has happened: the run ended so after that attempt."""
+    """Every end that is notified has happened: the run ended so after that attempt.
+
+    A trigger may be skipped in its line while a resume skips it as a misfire, which is not told by itself.
+    """
     happened: dict[End, int] = {}
     for end, at in _ends(tale):
         happened.setdefault(end, at)
+    for end, at in _ends(tale, of_misfires=True):
+        if _has_waited(tale, end):
+            happened.setdefault(end, at)
     for concluded in (each for some in tale.conclusions_of.values() for each in some):
         if concluded.outcome == "succeeded":
             end = End(concluded.uid, concluded.trigger_id, concluded.attempt, "succeeded")
@@ -259,8 +265,14 @@ def _is_redriven(tale: Tale, stored: RunStored) -> bool:
     )
 
 
-def _ends(tale: Tale) -> Iterator[tuple[End, int]]:
-    """Return the ends that were recorded, with their instants. Misfires that do not fire have none.
+def _has_waited(tale: Tale, end: End) -> bool:
+    """Whether a trigger has waited in the line of its job."""
+    lines = (each for each in tale.turns_of.get(end.uid, ()) if isinstance(each, LineStored))
+    return any(place.trigger_id == end.trigger_id for line in lines for place in line.waiting)
+
+
+def _ends(tale: Tale, *, of_misfires: bool = False) -> Iterator[tuple[End, int]]:
+    """Return the ends that were recorded, with their instants, or those of misfires that do not fire.
 
     A redrive that is claimed and not begun makes its run what it was before. That is no end.
     """
@@ -271,7 +283,7 @@ def _ends(tale: Tale) -> Iterator[tuple[End, int]]:
             attempts = each.attempts
             if (
                 each.state in OVER
-                and each.reason != "misfire"
+                and (each.reason == "misfire") == of_misfires
                 and each.state != each.before
                 and not is_undone
             ):
