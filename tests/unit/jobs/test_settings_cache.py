@@ -2,11 +2,13 @@
 
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.windows import put_window, world_with_windows
 from tests.fakes.world import NOON, World
 
+from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.model.window import Window, Windows
@@ -67,6 +69,19 @@ def test_settings_are_read_again_once_the_clock_has_stepped_back() -> None:
     put_window(world, "w", schedule="0 1 * * *", duration="1h")
     assert settings.windows_of("ns").windows == ()
     world.clock.time -= 1
+    assert [each.name for each in settings.windows_of("ns").windows] == ["w"]
+
+
+def test_windows_are_never_older_than_a_minute_and_limits_may_be() -> None:
+    world = world_with_windows()
+    settings = settings_of(world)
+    assert settings.windows_of("ns").windows == ()
+    put_window(world, "w", schedule="0 1 * * *", duration="1h")
+    world.clock.time += MINUTE_MS
+    with patch.object(world.namespaces, "with_windows", side_effect=StoreError("nobody there")):
+        assert settings.of("ns")
+        with pytest.raises(StoreError):
+            settings.windows_of("ns")
     assert [each.name for each in settings.windows_of("ns").windows] == ["w"]
 
 

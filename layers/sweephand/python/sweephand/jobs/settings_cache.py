@@ -103,8 +103,8 @@ class CachedSettings:
         return self._settings(namespace, fresh=fresh).allowed
 
     def windows_of(self, namespace: str) -> Windows:
-        """The windows, as old as the limits of of(). StoreError as there."""
-        return self._read_lately(namespace).windows
+        """The windows as they were at most a minute ago. StoreError if the store does not answer."""
+        return self._read_lately(namespace, may_be_older=False).windows
 
     def enlist(self, namespace: str) -> None:
         """List the namespace among those that were used. After a failure the next call tries again."""
@@ -121,7 +121,7 @@ class CachedSettings:
     def _settings(self, namespace: str, *, fresh: bool = False) -> NamespaceSettings:
         return (self._read(namespace) if fresh else self._read_lately(namespace)).settings
 
-    def _read_lately(self, namespace: str) -> _Known:
+    def _read_lately(self, namespace: str, *, may_be_older: bool = True) -> _Known:
         known = self._known.get(namespace)
         if known is not None and 0 <= self._clock.now() - known.at < NAMESPACE_AGE_MAX_MS:
             return known
@@ -129,7 +129,7 @@ class CachedSettings:
             try:
                 return self._read(namespace)
             except StoreError:
-                if known is None:
+                if known is None or not may_be_older:
                     raise
                 return known
 
