@@ -1,9 +1,11 @@
 """An audit finds the jobs whose timers were lost without a trace, and arms them; it arms no other job."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
 from tests.fakes.deliveries import meanwhile
+from tests.fakes.faults import working
 from tests.fakes.policies import delete_policy, world_with
 from tests.fakes.world import NOON, World, key_of
 
@@ -114,6 +116,28 @@ def test_a_one_off_that_may_have_fired_without_a_record_is_not_fired_again(world
     assert len(audited(world, mends=False).timers) == 1
     world.run_until(NOON + 2 * DAY)
     assert audited(world).timers == []
+
+
+def test_an_earlier_schedule_gets_no_batch_of_the_present_one(world: World) -> None:
+    world.put(schedule="@every 1h", dueTime="1h", batch={"count": 20, "window": "50m"})
+    world.run_until(NOON + HOUR - 2_000)
+
+    def announce(announced: str) -> None:
+        if announced == "before queue.send":
+            world.clock.time = NOON + HOUR + 8_000
+
+    world.announce = announce
+    # Both schedules have a batch between the request and the commit. That of the former one is owed.
+    job = world.patch(jitter="10s").job
+    working(world)
+    begun = job.series.next_after(NOON)
+    assert begun is not None
+    assert begun.due_at < job.cut
+    world.run_until(NOON + 75 * MINUTE)
+    world.timers.lose(key_of(), NOON + 2 * HOUR)
+    assert len(audited(world).timers) == 1
+    world.run_until(NOON + 175 * MINUTE)
+    assert Counter(minutes(world)) == {60: 20, 120: 20}
 
 
 def test_the_rest_of_a_batch_is_delivered(world: World) -> None:

@@ -1,5 +1,6 @@
 """After the Timers table is lost, a rebuild arms every job again: nothing is lost but what catch-up skips."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -100,6 +101,17 @@ def test_a_series_of_many_instants_travels_in_parts_again(world: World) -> None:
     rebuilt(world)
     world.run_until(NOON + 2 * HOUR)
     assert minutes(world) == list(range(100))
+
+
+def test_the_rest_of_a_batch_is_delivered_by_the_schedule_that_began_it(world: World) -> None:
+    batch = {"count": 20, "window": "50m"}
+    world.put(schedule="0 0 * * * *", batch=batch)
+    world.run_until(NOON + 65 * MINUTE)
+    world.put(schedule="0 3 * * * *", batch=batch)
+    lost(world, NOON + 80 * MINUTE)
+    rebuilt(world, since=NOON + 79 * MINUTE, at=NOON + 85 * MINUTE)
+    world.run_until(NOON + 175 * MINUTE)
+    assert Counter(minutes(world)) == {60: 20, 123: 20}
 
 
 def test_the_rest_of_a_batch_that_has_begun_is_delivered(world: World) -> None:

@@ -21,7 +21,7 @@ from sweephand.ports.wheel import LeaseStore, TimerStore
 from sweephand.runs.audit_findings import BEGINNING, JobProgress
 from sweephand.runs.job_walk import PAGE_MAX, awaited, namespaces_from, run_pages, write_in_time
 from sweephand.runs.requeue import Requeue
-from sweephand.wheel.rebuild import NO_PAST, Past, may_owe, rebuilt_timers
+from sweephand.wheel.rebuild import NO_PAST, Past, may_owe, owed_since, rebuilt_timers
 
 #: The writes that make a revision. A pause keeps the revision.
 _MAKES_REVISION: Final[frozenset[ChangeKind]] = frozenset({"created", "replaced", "patched", "resumed"})
@@ -145,8 +145,8 @@ class Rebuilder:
                 done.timers += 1
 
     def _past_of(self, job: Job, since: Instant) -> Past:
-        """What the changes say of the revisions that were replaced at `since` or later."""
-        number = number_of(job.rev)
+        """What the changes say of the revisions that may owe what falls due at `since` or later."""
+        number, since = number_of(job.rev), owed_since(job, since)
         formers: dict[int, Former] = {}
         resumed_at: dict[int, Instant] = {}
         names: list[RevisionName] = []

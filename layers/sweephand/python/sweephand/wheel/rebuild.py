@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import DAY_MS, Instant
+from sweephand.base.limits import BATCH_WINDOW_DAYS_MAX
 from sweephand.base.timing import (
     API_LIMIT_MS,
     BUCKET_MS,
@@ -51,7 +52,7 @@ class Past(NamedTuple):
     filed: tuple[Revision, ...] = ()
 
 
-#: For a job of which no earlier revision owes anything.
+#: For a job of which no earlier revision owes a trigger.
 NO_PAST: Final = Past()
 
 
@@ -71,7 +72,8 @@ def rebuilt_timers(
         armed = had_by(revision.rev, past.formers, present)
         # The resume decides about what falls due after a pause.
         until = job.paused_at if revision.until is None else revision.until
-        found += _occurrence_timers(job, revision, armed, since=since, until=until, at=at, now=now)
+        if revision == job.current or past is not NO_PAST:
+            found += _occurrence_timers(job, revision, armed, since=since, until=until, at=at, now=now)
         if armed.alert_after_ms is not None:
             watch = rearmed_watch(
                 Armable(job.key, job.uid, revision.rev, job.shard, armed.series, armed.catchup),
@@ -86,9 +88,14 @@ def rebuilt_timers(
     return found
 
 
+def owed_since(job: Job, since: Instant) -> Instant:
+    """The instant from which on occurrences may have triggers that fall due at `since` or later."""
+    return since - BATCH_WINDOW_DAYS_MAX * DAY_MS if job.has_batches else since
+
+
 def may_owe(job: Job, since: Instant) -> bool:
-    """Whether an earlier revision of the job ruled at `since` or later."""
-    return any(each.until is not None and each.until >= since for each in job.earlier)
+    """Whether an earlier revision of the job may owe triggers that fall due at `since` or later."""
+    return any(each.until is not None and each.until >= owed_since(job, since) for each in job.earlier)
 
 
 def _occurrence_timers(
