@@ -112,9 +112,9 @@ def jobs_stay_while_they_owe(tale: Tale) -> Iterator[str]:
     """A job that no client deletes can be found while a trigger of it waits, runs or is to be tried again.
 
     There are two exceptions (docs/promises.md). The trigger is delivered in both of them, unless somebody
-    gives the name to another job. An occurrence of an earlier revision, or of a job that records no success,
-    may begin late, after the job has gone with its last run. And a job may end while the wheel stands still
-    in which the trigger waits.
+    gives the name to another job. An occurrence of an earlier revision may begin late, after the job has gone
+    with its last run. So may any occurrence of a job that records no success. And a job may end while the
+    wheel stands still in which the trigger waits.
     """
     for life in tale.lives.values():
         for at, why in _gone(tale, life):

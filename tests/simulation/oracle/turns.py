@@ -119,8 +119,13 @@ class Turns:
         return at - silent_since >= ABANDONED_MS - SIMULATED_SKEW_MS
 
     def retry_at(self, trigger_id: str, at: int) -> int:
-        """Return when the latest retry of a trigger that the wheel had by then is due, or 0."""
-        return max((each.due_at for each in self.retries.get(trigger_id, ()) if each.at <= at), default=0)
+        """Return when the latest retry of a trigger that the wheel had by then is due, or 0.
+
+        Two copies of an attempt may each have stored one, and the record names either.
+        """
+        known = [each for each in self.retries.get(trigger_id, ()) if each.at <= at]
+        latest_at = max((each.at for each in known), default=0)
+        return min((each.due_at for each in known if each.at >= latest_at - PROCESS_MS), default=0)
 
     def is_claimed(self, trigger_id: str) -> bool:
         """Whether a function has claimed an attempt of it."""

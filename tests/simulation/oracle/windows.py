@@ -67,9 +67,11 @@ def what_is_held_is_spread(tale: Tale) -> Iterator[str]:
     for request in tale.requests:
         if request.attempt > 1 or request.is_on_demand:
             continue
-        for window in tale.of(WindowSet):
+        holding = (each for each in tale.of(WindowSet) if each.then == "hold")
+        for window in holding:
             for opens_at, closes_at in window.openings:
-                is_held = opens_at <= request.due_at < closes_at <= request.clock_at
+                is_known = window.at + KNOWN_MS < closes_at
+                is_held = is_known and opens_at <= request.due_at < closes_at <= request.clock_at
                 if is_held and window.spread_ms >= _SPREAD_MIN_MS and request.name.startswith(window.prefix):
                     held[request.uid, closes_at].append(request)
     for (uid, closes_at), requests in held.items():
