@@ -72,8 +72,8 @@ CEILINGS: Final = {
     # What a job shows of a revision that it has forgotten: 3.
     # How windows change and release: 20. Days up to the year 9999: 40. Bounds of calendars and windows: 25.
     # Raw data for queues and unknown fields of null: 17. Changes of a deleted job among others: 3.
-    # Days of a calendar are counted by cycles of weeks: 26. Batches of an earlier schedule are rebuilt: 4.
-    "package": Size(lines=36_851, modules=343, inner_imports=34),
+    # Days of a calendar are counted by cycles of weeks: 26. Batches of an earlier schedule are rebuilt: 3.
+    "package": Size(lines=36_850, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -207,8 +207,8 @@ CEILINGS: Final = {
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
     # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 436.
     # A clock that goes back during an update, a deleted job in an explanation, batches in a pause, and a
-    # first time far ahead: 74. Old windows, batches of an earlier schedule, and what the oracle allows: 46.
-    "tests": Size(lines=104_950, modules=897, inner_imports=1),
+    # first time far ahead: 74. Old windows, batches of an earlier schedule, and what the oracle allows: 61.
+    "tests": Size(lines=104_965, modules=897, inner_imports=1),
 }
 
 

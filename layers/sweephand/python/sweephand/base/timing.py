@@ -190,10 +190,13 @@ PAYLOAD_LATE_MS: Final = TIMER_RETENTION_MS + 30 * DAY_MS
 #: It may then be late. One day is spare.
 PAYLOAD_KEPT_MS: Final = max(RETRY_DAYS_MAX, RUN_DAYS_MAX) * DAY_MS + PAYLOAD_LATE_MS + DAY_MS
 
+#: A batch goes on for at most so long after its occurrence.
+BATCH_WINDOW_MAX_MS: Final = BATCH_WINDOW_DAYS_MAX * DAY_MS
+
 #: An earlier revision that does not fit into its job is kept for this long after its end. A sweeper may
 #: expand its timer on the timer's last day, and SQS keeps the trigger for 14 days more. A batch that began
 #: just before that end goes on for up to its window. One day is spare.
-REVISION_RETENTION_MS: Final = 2 * TIMER_RETENTION_MS + BATCH_WINDOW_DAYS_MAX * DAY_MS + DAY_MS
+REVISION_RETENTION_MS: Final = 2 * TIMER_RETENTION_MS + BATCH_WINDOW_MAX_MS + DAY_MS
 
 #: A gate of a key is kept for this long after its last write. The holder of an asynchronous run is written
 #: when the run begins. While the gate has a living guard, it is written every few minutes.

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from sweephand.base.errors import NotFoundError
-from sweephand.base.instants import DAY_MS, Instant
-from sweephand.base.limits import BATCH_WINDOW_DAYS_MAX
-from sweephand.base.timing import API_LIMIT_MS, CLOCK_SKEW_MAX_MS
+from sweephand.base.instants import Instant
+from sweephand.base.timing import API_LIMIT_MS, BATCH_WINDOW_MAX_MS, CLOCK_SKEW_MAX_MS
 from sweephand.model.change import Change
 from sweephand.model.job import Job, JobKey
 from sweephand.model.page import Page
@@ -72,9 +71,6 @@ _CHANGES_MAX: Final = 100
 #: A change is dated by its request. The revision that it replaced rules for at most so long after that.
 _COMMITTED_MS: Final = API_LIMIT_MS + CLOCK_SKEW_MAX_MS
 
-#: A batch goes on for at most so long after its occurrence.
-_WINDOW_MAX_MS: Final = BATCH_WINDOW_DAYS_MAX * DAY_MS
-
 
 class Replaced(NamedTuple):
     """The series that updates have replaced, by the number of the last revision that had each.
@@ -115,11 +111,11 @@ def former_window_ms(job: Job, at: Instant, changes: ChangeHistory) -> int:
 
     It reads the changes only if a revision has ended so late that one of its batches may have run then.
     """
-    since = at - _WINDOW_MAX_MS
+    since = at - BATCH_WINDOW_MAX_MS
     if not any(each.until is not None and each.until > since for each in job.earlier):
         return 0
     replaced = replaced_since(job, since, changes)
     if replaced is None:
-        return _WINDOW_MAX_MS
+        return BATCH_WINDOW_MAX_MS
     batches = (each.batch for each in replaced.series.values())
     return max((each.window_ms for each in batches if each is not None), default=0)

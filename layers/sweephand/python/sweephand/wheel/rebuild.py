@@ -16,9 +16,9 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import DAY_MS, Instant
-from sweephand.base.limits import BATCH_WINDOW_DAYS_MAX
 from sweephand.base.timing import (
     API_LIMIT_MS,
+    BATCH_WINDOW_MAX_MS,
     BUCKET_MS,
     CLOCK_SKEW_MAX_MS,
     DIRECT_WINDOW_MS,
@@ -90,7 +90,7 @@ def rebuilt_timers(
 
 def owed_since(job: Job, since: Instant) -> Instant:
     """The instant from which on occurrences may have triggers that fall due at `since` or later."""
-    return since - BATCH_WINDOW_DAYS_MAX * DAY_MS if job.has_batches else since
+    return since - BATCH_WINDOW_MAX_MS if job.has_batches else since
 
 
 def may_owe(job: Job, since: Instant) -> bool:
