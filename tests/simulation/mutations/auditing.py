@@ -8,6 +8,7 @@ from tests.simulation.workload.drills import FIRST_WITH_AUDITS
 
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.timer import bucket_of
+from sweephand.runs import audit
 from sweephand.runs.audit import Auditor
 from sweephand.runs.audit_findings import BEGINNING, LostRuns
 from sweephand.runs.audit_part import AuditPart
@@ -25,6 +26,11 @@ def skips_jobs() -> Broken:
 @mutation("An audit arms a job from the present instant on", first=FIRST_WITH_AUDITS)
 def arms_lost_jobs_from_now() -> Broken:
     return patch.object(Auditor, "_lost_since", lambda _, __, timer: timer.first.at + 1)
+
+
+@mutation("An audit arms earlier revisions by the present schedule", first=FIRST_WITH_AUDITS)
+def arms_earlier_revisions() -> Broken:
+    return patch.object(audit, "NO_PAST", rebuild.Past())
 
 
 @mutation(

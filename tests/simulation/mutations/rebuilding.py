@@ -15,7 +15,7 @@ from sweephand.runs import rebuild as rebuilding
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.requeue import Retention
 from sweephand.wheel import rebuild
-from sweephand.wheel.rebuild import NO_PAST
+from sweephand.wheel.rebuild import Past
 
 _TIMERS: Final[Any] = rebuild.rebuilt_timers
 _FIRST: Final[Any] = rebuild.first_trigger
@@ -31,7 +31,7 @@ def leaves_out_earlier_revisions() -> Broken:
 
 @mutation("A rebuild arms earlier revisions by the present schedule", first=FIRST_WITH_DRILL)
 def takes_the_present_schedule() -> Broken:
-    return everywhere("rebuilt_timers", lambda job, _, **options: _TIMERS(job, NO_PAST, **options))
+    return everywhere("rebuilt_timers", lambda job, _, **options: _TIMERS(job, Past(), **options))
 
 
 @mutation(
@@ -46,6 +46,15 @@ def takes_changes_of_a_deleted_job() -> Broken:
         return [*latest, *(each for each in filed if each not in latest)]
 
     return patch.object(Rebuilder, "_changes_of", changes_of)
+
+
+@mutation(
+    "A rebuild takes a batch for over that has outlasted its revision",
+    shown_by="tests/unit/runs/test_rebuild.py::"
+    "test_the_rest_of_a_batch_is_delivered_by_the_schedule_that_began_it",
+)
+def forgets_long_batches() -> Broken:
+    return everywhere("owed_since", lambda _, since: since)
 
 
 @mutation("A rebuild arms what falls due from the present instant on", first=FIRST_WITH_DRILL)

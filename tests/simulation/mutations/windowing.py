@@ -7,6 +7,7 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import Broken, mutation, wrapping
 from tests.simulation.workload.windows import FIRST_WITH_WINDOWS
 
+from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.model.job import Job
 from sweephand.model.run import WINDOW
 from sweephand.model.watch import WatchMessage
@@ -28,6 +29,11 @@ def delivers_within_windows() -> Broken:
 @wrapping(Deliverer, "_waits")
 def loses_what_windows_hold(waits: Callable[..., Outcome], deliverer: Deliverer, wait: Wait) -> Outcome:
     return Outcome(wait.why) if wait.why == "in_window" else waits(deliverer, wait)
+
+
+@mutation("A function that cannot read the windows goes on with older ones", first=FIRST_WITH_WINDOWS)
+def keeps_old_windows() -> Broken:
+    return patch.object(CachedSettings, "windows_of", lambda known, of: known._read_lately(of).windows)
 
 
 @mutation("All that a window holds leaves at its end", first=FIRST_WITH_WINDOWS)
