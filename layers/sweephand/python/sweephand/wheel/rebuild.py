@@ -61,6 +61,8 @@ def rebuilt_timers(
 ) -> list[OccurrenceTimer | WatchTimer]:
     """The timers for all that falls due at `since` or later, and for the rest of batches that have begun.
 
+    With NO_PAST, they are those of the present revision, and the watches of all revisions.
+
     No timer lies before the bucket of `now + 300 s`, which is as far as arming stays from the sweepers. So
     they must be written within the time limit of the API function. Until then a sweeper may run that reads
     the buckets before it. A series or zone that cannot be read raises ScheduleError.
