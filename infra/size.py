@@ -207,8 +207,8 @@ CEILINGS: Final = {
     # An update or pause that meets a delivery: 39. A resume without a record: 50. A forgotten revision: 28.
     # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 436.
     # A clock that goes back during an update, a deleted job in an explanation, batches in a pause, and a
-    # first time far ahead: 74. Old windows, batches of an earlier schedule, and what the oracle allows: 61.
-    "tests": Size(lines=104_965, modules=897, inner_imports=1),
+    # first time far ahead: 74. Old windows, batches of an earlier schedule, and what the oracle allows: 62.
+    "tests": Size(lines=104_966, modules=897, inner_imports=1),
 }
 
 

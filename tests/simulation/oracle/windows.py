@@ -16,6 +16,9 @@ KNOWN_MS: Final = 60_000 + 90_000 + 60_000
 #: A function that found a window closed may make its request for as long.
 BEGUN_MS: Final = 90_000
 
+#: By the clock of a function, a window opens and closes this much earlier or later at most.
+_CLOCK_MS: Final = 30_000
+
 #: The batches of the simulator are spread over less than this.
 BATCH_MS: Final = 3_600_000
 
@@ -88,9 +91,9 @@ def was_skipped(tale: Tale, uid: str, due_at: int, index: int = 0) -> bool:
 
 
 def may_hold(tale: Tale, name: str, since: int, until: int) -> bool:
-    """Whether a window may have held triggers of that job at some time between two instants."""
+    """Whether a window may have held triggers of that job at some time between two instants, by any clock."""
     return any(
-        name.startswith(each.prefix) and opens_at < until and since < closes_at
+        name.startswith(each.prefix) and opens_at - _CLOCK_MS < until and since < closes_at + _CLOCK_MS
         for each in tale.of(WindowSet)
         for opens_at, closes_at in each.openings
     )
