@@ -208,7 +208,8 @@ CEILINGS: Final = {
     # A watch in a pause: 11. Windows, bounds, calendars, files of jobs, and what the oracle allows: 436.
     # A clock that goes back during an update, a deleted job in an explanation, batches in a pause, and a
     # first time far ahead: 74. Old windows, batches of an earlier schedule, and what the oracle allows: 62.
-    "tests": Size(lines=104_966, modules=897, inner_imports=1),
+    # A layer that two functions extract at once: 26.
+    "tests": Size(lines=104_992, modules=897, inner_imports=1),
 }
 
 

@@ -134,7 +134,8 @@ class SharedLayers(zipfile.ZipFile):
     No function writes to its layers: they are read-only on AWS.
     """
 
-    _lock: Final = threading.Lock()
+    #: ZipFile has a `_lock` of its own for each archive.
+    _sharing: Final = threading.Lock()
 
     def namelist(self) -> list[str]:
         """No names: ministack would resolve each path of a layer anew for each process, in half a second.
@@ -151,7 +152,7 @@ class SharedLayers(zipfile.ZipFile):
             return
         content = repr([(each.filename, each.CRC) for each in self.infolist()])
         shared = folder.parents[1] / hashlib.sha256(content.encode()).hexdigest()
-        with self._lock:
+        with self._sharing:
             if not shared.exists():
                 unfinished = shared.with_suffix(".unfinished")
                 super().extractall(unfinished, super().namelist())

@@ -2,7 +2,10 @@
 
 import asyncio
 import threading
+import zipfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -186,3 +189,32 @@ def test_a_layer_is_extracted_once_and_the_code_of_each_function_apart(tmp_path:
     assert not (second / "code").is_symlink()
     assert (second / "layer_0" / "package" / "module.py").read_text() == "name = 'layer_0'"
     assert (second / "code" / "package" / "module.py").read_text() == "name = 'code'"
+
+
+def test_two_functions_that_start_at_once_extract_a_layer_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both, met = threading.Barrier(2), list[bool]()
+    extract = zipfile.ZipFile.extractall
+
+    def extracting(archive: zipfile.ZipFile, *arguments: Any) -> None:
+        with suppress(threading.BrokenBarrierError):
+            both.wait(timeout=0.1)
+            met.append(True)
+        extract(archive, *arguments)
+
+    monkeypatch.setattr(zipfile.ZipFile, "extractall", extracting)
+
+    def start(number: int) -> None:
+        layer = tmp_path / f"process-{number}" / "layer_0"
+        layer.mkdir(parents=True)
+        path = layer.with_suffix(".zip")
+        with SharedLayers(path, "w") as archive:
+            archive.writestr("module.py", "name = 1")
+        with SharedLayers(path) as archive:
+            archive.extractall(layer)
+        assert (layer / "module.py").exists()
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(start, (1, 2)))
+    assert not met
