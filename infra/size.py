@@ -72,8 +72,8 @@ CEILINGS: Final = {
     # What a job shows of a revision that it has forgotten: 3.
     # How windows change and release: 20. Days up to the year 9999: 40. Bounds of calendars and windows: 25.
     # Raw data for queues and unknown fields of null: 17. Changes of a deleted job among others: 3.
-    # Days of a calendar are counted by cycles of weeks: 26. Batches of an earlier schedule are rebuilt: 3.
-    "package": Size(lines=36_850, modules=343, inner_imports=34),
+    # Days of a calendar are counted by cycles of weeks: 27. Batches of an earlier schedule are rebuilt: 3.
+    "package": Size(lines=36_851, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -209,7 +209,7 @@ CEILINGS: Final = {
     # A clock that goes back during an update, a deleted job in an explanation, batches in a pause, and a
     # first time far ahead: 74. Old windows, batches of an earlier schedule, and what the oracle allows: 62.
     # A layer that two functions extract at once: 26.
-    "tests": Size(lines=104_992, modules=897, inner_imports=1),
+    "tests": Size(lines=104_991, modules=897, inner_imports=1),
 }
 
 

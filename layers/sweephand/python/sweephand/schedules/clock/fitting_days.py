@@ -67,10 +67,11 @@ class FittingDays:
 
         It takes a step per day, but for days that come again and again.
         """
-        cycle_s, begins_s, ends_s = self.pattern.cycle_s, self.pattern.at_or_after(0), self.pattern.before_s
-        if cycle_s is None or begins_s is None:
+        cycle_s = self.pattern.cycle_s
+        if cycle_s is None:
             return self._count(from_s, before_s)
         # In between, neither the calendar nor an end of the pattern makes days differ.
+        begins_s, ends_s = self.pattern.at_or_after(0) or 0, self.pattern.before_s
         low_s = max(from_s, self.rule.end * DAY_S, begins_s + MOVED_DAYS_MAX * DAY_S)
         high_s = before_s if ends_s is None else min(before_s, ends_s - MOVED_DAYS_MAX * DAY_S)
         cycles = (high_s - low_s) // cycle_s
