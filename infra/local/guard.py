@@ -134,7 +134,7 @@ class SharedLayers(zipfile.ZipFile):
     No function writes to its layers: they are read-only on AWS.
     """
 
-    #: ZipFile has a `_lock` of its own for each archive.
+    #: All archives share this lock. The `_lock` of ZipFile belongs to one archive.
     _sharing: Final = threading.Lock()
 
     def namelist(self) -> list[str]:

@@ -19,7 +19,7 @@ from tests.simulation.workload.watches import FIRST_WITH_WATCHES
 from tests.simulation.workload.windows import FIRST_WITH_WINDOWS
 
 #: A few in which timers are lost, and a few in which none is. `python -m tests.simulation --first 3700000`
-#: runs more. One was red, because the rest of a pack that had lost a timer counted as written again.
+#: runs more. One was red: the world took what was left of a pack for a new write.
 LOSING = (49, 53, 107, 1944)
 LOSING_NOTHING = (1, 2)
 
@@ -37,8 +37,8 @@ def test_an_audit_finds_what_was_lost_and_repeats_nothing_else(number: int) -> N
 #: Few of them. `python -m tests.simulation --first 3600000` runs more. Eight were red. A trigger that crashes
 #: functions travelled in two messages. An earlier revision was watched for what fell due in a pause. A filed
 #: revision was not armed. Two sweepers had one number for their fences. A list was cut in two ways.
-#: Two jobs were armed by the changes of a deleted job of their name. A cursor stood still, by moves that were
-#: lost.
+#: Two jobs were armed by the changes of a deleted job of their name. A loss had
+#: undone the moves of a cursor, and the oracle said that it stood still.
 DRILLED = (0, 2, 6, 8)
 DRILLED_RED = (52, 55, 168, 427, 632, 1335, 1441, 1945)
 
@@ -62,8 +62,9 @@ def test_tables_are_emptied_and_restored() -> None:
 
 
 #: Few of them, because each takes a second. `python -m tests.simulation --first 3300000` runs more. In some
-#: others, faults keep one of the two jobs from being created. Three were red: floods that fell due while
-#: the stack was off came together, a backlog waited for its rate without end, and a claim was no attempt.
+#: others, faults keep one of the two jobs from being created. Three were red. Floods that fell due while
+#: the stack was off came together. A backlog waited for its rate without end. The oracle took a claim that
+#: gives a run up for an attempt.
 IN_LANES = (1, 2, 3, 4, 6, 9)
 IN_LANES_RED = (70, 56, 2641)
 

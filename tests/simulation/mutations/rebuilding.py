@@ -49,7 +49,7 @@ def takes_changes_of_a_deleted_job() -> Broken:
 
 
 @mutation(
-    "A rebuild takes a batch for over that has outlasted its revision",
+    "A rebuild leaves out the rest of a batch that lasts longer than its revision",
     shown_by="tests/unit/runs/test_rebuild.py::"
     "test_the_rest_of_a_batch_is_delivered_by_the_schedule_that_began_it",
 )

@@ -90,9 +90,10 @@ def batches_end_after_their_last_run(tale: Tale) -> Iterator[str]:
 
 
 def every_batch_ends(tale: Tale) -> Iterator[str]:
-    """A batch of which every run is over has ended, but for that of a job that is paused.
+    """Each batch has ended whose runs are all over, unless its job is paused.
 
-    If a function has crashed before it ended the batch, its trigger comes again, and waits for the resume.
+    A function may crash between the end of the last run and that of its batch. Then the trigger of that run
+    comes again. A pause lets it wait for the resume.
     """
     ended = {_batch(each) for each in tale.batches_ended}
     for batch, marks in _marks(tale).items():

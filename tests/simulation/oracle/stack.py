@@ -33,7 +33,7 @@ def shards_take_turns(tale: Tale) -> Iterator[str]:
     for timer in sorted(tale.timers, key=lambda each: each.place):
         by_shard[timer.shard].append(timer)
     allowed_ms = TURN_MS * len(by_shard) + SWEEP_MS
-    # A cursor has moved in vain between the instant to which the table was set back and its loss.
+    # The loss of a table undoes the moves of its cursors since the instant to which it is set back.
     spans_excused = sorted([*excused(tale), *((loss.back_to, loss.at) for loss in tale.losses)])
     for shard, timers in by_shard.items():
         places = [timer.place for timer in timers]

@@ -262,9 +262,6 @@ class Troubles:
         return replace(self, delivering=_OVER_WEEKS, rate_max=_RATE_OVER_WEEKS_MAX)
 
 
-UNTROUBLED: Final = Troubles(dict.fromkeys(KINDS, 0.0))
-
-
 class RoleFaults:
     """How often each kind of fault happens at calls of one role."""
 

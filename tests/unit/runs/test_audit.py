@@ -127,7 +127,7 @@ def test_an_earlier_schedule_gets_no_batch_of_the_present_one(world: World) -> N
             world.clock.time = NOON + HOUR + 8_000
 
     world.announce = announce
-    # Both schedules have a batch between the request and the commit. That of the former one is owed.
+    # Each schedule has a batch between the request and the commit. The job owes that of the former schedule.
     job = world.patch(jitter="10s").job
     working(world)
     begun = job.series.next_after(NOON)

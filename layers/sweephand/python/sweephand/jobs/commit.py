@@ -252,7 +252,7 @@ class Commits:
     def _cut(self, draft: Draft, stored: Job | None) -> Job:
         """The job with its cut, which is read now. The stored revision joins its earlier revisions."""
         job = draft.job
-        # If the clock has gone back since the request, what fell due until then was not armed.
+        # The clock may have gone back since the request. What fell due before the request was not armed.
         now = max(self._clock.now(), job.updated_at)
         if stored is None:
             return replace(job, cut=now, current=job.current._replace(since=draft.after))

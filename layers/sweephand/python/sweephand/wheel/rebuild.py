@@ -52,7 +52,7 @@ class Past(NamedTuple):
     filed: tuple[Revision, ...] = ()
 
 
-#: For a job of which no earlier revision owes a trigger.
+#: The past of a job whose earlier revisions owe no trigger.
 NO_PAST: Final = Past()
 
 
@@ -61,7 +61,7 @@ def rebuilt_timers(
 ) -> list[OccurrenceTimer | WatchTimer]:
     """The timers for all that falls due at `since` or later, and for the rest of batches that have begun.
 
-    With NO_PAST, they are those of the present revision, and the watches of all revisions.
+    With NO_PAST, only the present revision gets timers of its triggers. Each revision gets its watch.
 
     No timer lies before the bucket of `now + 300 s`, which is as far as arming stays from the sweepers. So
     they must be written within the time limit of the API function. Until then a sweeper may run that reads
