@@ -112,9 +112,15 @@ class Code:
     def __init__(self) -> None:
         self.program = Program(texts=PARTITIONS, client_methods=frozenset(CLIENT_ACTIONS))
         self._nodes = self.program.nodes
+        self._reached: dict[str, Reached] = {}
 
     def from_handler(self, function: str) -> Reached:
         """What the handler of a function can reach; `function` is the name of its folder."""
+        if function not in self._reached:
+            self._reached[function] = self._search(function)
+        return self._reached[function]
+
+    def _search(self, function: str) -> Reached:
         start = f"functions.{function}.handler"
         waiting = [(start, ""), (f"{start}.handler", "")]
         seen: set[tuple[str, str]] = set()

@@ -50,6 +50,9 @@ from mypy.types import (
 
 _PACKAGE: Final = ROOT / "layers" / "sweephand" / "python"
 
+#: Large libraries that call no AWS service.
+_UNREAD: Final = ("cryptography", "holidays", "icalendar", "rich")
+
 #: What imports a module by a text.
 _IMPORTS: Final = "importlib.import_module"
 
@@ -377,5 +380,7 @@ def _options() -> Options:
     options.namespace_packages = options.explicit_package_bases = True
     options.mypy_path = [str(_PACKAGE)]
     options.python_executable = sys.executable
+    options.per_module_options = {f"{each}.*": {"follow_imports": "skip"} for each in _UNREAD}
+    options.build_per_module_cache()
     found: Options = options
     return found
