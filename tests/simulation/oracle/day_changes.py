@@ -55,8 +55,7 @@ def amended(timing: Timing, former: Timing, reached: int, asked_at: int) -> Timi
 def named(timing: Timing, around: int) -> Iterator[tuple[Name, int]]:
     """Return the occurrences around an instant by their names, without bounds and amendments."""
     days = None if timing.days is None else replace(timing.days, also=(), without=())
-    first = timing.start_at if timing.due_at is None else timing.due_at - 1
-    plain = replace(timing, days=days, counted_at=max(first, around - NEAR_MS))
+    plain = replace(timing, days=days, counted_at=max(timing.first_at - 1, around - NEAR_MS))
     numbers: dict[dt.date, Iterator[int]] = {}
     stands_for = cache(plain.stands_for)  # a day may have thousands of occurrences
     for at in takewhile(lambda each: each <= around + NEAR_MS, plain.instants()):

@@ -67,6 +67,16 @@ class Timing:
         return counted is not None and counted is not False
 
     @property
+    def first_at(self) -> int:
+        """Return the first instant at which it may fire.
+
+        A calendar may move a one-off to before its dueTime.
+        """
+        if self.due_at is None:
+            return self.start_at + 1
+        return min(self.start_at, self.due_at) if self.schedule is None else self.due_at
+
+    @property
     def is_on_demand(self) -> bool:
         """Whether no field says when the job fires."""
         return self.schedule is None and self.due_at is None
@@ -78,7 +88,7 @@ class Timing:
         """
         zone = _zone(self.zone_name)
         # A fire may be exactly at a dueTime. Only forms that begin at once fire at the request.
-        after = self.start_at if self.due_at is None else self.due_at - 1
+        after = self.first_at - 1
         counted_at = after if self.counted_at is None else self.counted_at
         as_written = max(after, counted_at) - self.jitter_ms
         coming: Iterator[int] = (
@@ -97,6 +107,8 @@ class Timing:
         if self.days is None:
             return date
         schedule = _unprefixed(self.schedule)
+        if schedule is None and self.due_at is not None:
+            return _local(self.due_at, _zone(self.zone_name)).date()
         if schedule is None or _is_periodic(schedule):
             return date
         cron = _cron(schedule)
@@ -266,7 +278,8 @@ def has_same_timing(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def _coming(timing: Timing, schedule: Any, zone: ZoneInfo, after: int) -> Iterator[int]:
     """Return the instants of a schedule strictly after one. A period begins with its own beginning."""
     if schedule is None:
-        return iter([] if timing.due_at is None else [timing.due_at])
+        once_at = None if timing.due_at is None else _placed(timing.days, timing.due_at, zone)
+        return iter([] if once_at is None else [once_at])
     if isinstance(schedule, list):
         return iter(sorted({at for at in map(_absolute, schedule) if at > after}))
     if isinstance(schedule, str):
@@ -291,6 +304,18 @@ def _fitting(days: Days | None, instants: Iterator[int], zone: ZoneInfo) -> Iter
             return
         if days is None or days.fits_on(date):
             yield each
+
+
+def _placed(days: Days | None, instant: int, zone: ZoneInfo) -> int | None:
+    """Return when a one-off fires on the day that its calendar gives it, at its local time; or None."""
+    local = _local(instant, zone)
+    date = local.date() if days is None else days.place(local.date())
+    if date is None or date == local.date():
+        return None if date is None else instant
+    wall = dt.datetime.combine(date, local.time())
+    shown = instants_of(wall, zone)
+    # A gap ends with a whole second.
+    return (shown[0] if shown else end_of_gap(wall, zone)) + instant % 1_000
 
 
 def _local(instant: int, zone: ZoneInfo) -> dt.datetime:

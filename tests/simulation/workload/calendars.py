@@ -55,6 +55,15 @@ _UNMOVABLE: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "15 */6 * * *", "timezone": "America/New_York"},
 )
 
+#: When one-offs are due that a calendar moves, and how many jobs are such.
+_ONE_OFFS: Final[tuple[dict[str, Any], ...]] = (
+    {"dueTime": "20h"},
+    {"dueTime": "50h", "timezone": "Australia/Lord_Howe"},
+    {"dueTime": "P3DT1H", "timezone": "Europe/Paris", "jitter": "2h"},
+    {"dueTime": "P5D"},
+)
+_ONCE: Final = 1 / 8
+
 _OTHERWISES: Final = ("skip", "next", "next", "previous", "previous", "nearest")
 _WEEKENDS: Final = ((), (), ("SUN",), ("SAT", "SUN"), ("SAT", "SUN"), ("WED",))
 
@@ -99,6 +108,9 @@ class Calendars:
         if not self.are_on or random.random() >= _NAMED:
             return written
         kept = {name: value for name, value in written.items() if name not in _TIMING}
+        once = stream(self.seed, f"calendars/once/{number}")
+        if once.random() < _ONCE:
+            return kept | once.choice(_ONE_OFFS) | {"calendar": _used(once)}
         if random.random() < 1 / 6:
             return kept | random.choice(_UNMOVABLE) | {"calendar": {"name": random.choice(_NAMES)}}
         return kept | random.choice(_MOVABLE) | {"calendar": _used(random)}
