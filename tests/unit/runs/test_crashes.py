@@ -1,14 +1,16 @@
 """Triggers that crash the delivery function or that it fails to handle: they are counted, and they end."""
 
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
-from tests.fakes.deliveries import LARGE, due, handle, run_of, waiting
+from tests.fakes.deliveries import LARGE, due, handle, meanwhile, run_of, waiting
 from tests.fakes.faults import crashing, failing, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import StoreError
+from sweephand.base.errors import ConflictError, StoreError
+from sweephand.base.instants import MINUTE_MS
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.model.attempt import Answer
 from sweephand.model.trigger import TriggerMessage
@@ -166,3 +168,58 @@ def unreadable(call: str) -> None:
 
 def received_of(message: TriggerMessage) -> list[Received]:
     return [Received("1", "1", 1, encode(message))]
+
+
+def crashed_after_its_claim(**written: Any) -> tuple[World, list[Received]]:
+    """A world of an asynchronous job, and its triggers, the first of which crashed a function just now."""
+    world, batch = received_when_due(completion="async", **written)
+    world.announce = crashing
+    with suppress(KeyboardInterrupt):
+        world.deliver([batch[0]._replace(receives=CRASHES_MAX)])
+    working(world)
+    world.clock.time += ATTEMPT_CLAIM_MS
+    return world, [batch[0]._replace(receives=CRASHES_MAX + 1), *batch[1:]]
+
+
+def test_an_asynchronous_run_whose_trigger_crashes_functions_has_failed() -> None:
+    world, (crasher,) = crashed_after_its_claim()
+    token = run_of(world).token
+    world.deliver([crasher])
+    run = run_of(world)
+    assert (run.state, run.reason) == (
+        "failed",
+        f"Sweephand failed to handle it: {CRASHES_MAX} functions crashed while handling it.",
+    )
+    assert token is not None
+    with pytest.raises(ConflictError):
+        world.callbacks().complete(run.key, run.run_id, token)
+    assert len(world.queue.buried) == 1
+
+
+def test_a_callback_that_comes_before_its_run_is_given_up_rules() -> None:
+    world, (crasher,) = crashed_after_its_claim()
+    run = run_of(world)
+    assert run.token is not None
+    completed = partial(world.callbacks().complete, run.key, run.run_id, run.token)
+    meanwhile(world, "after runs.claim", completed)
+    world.deliver([crasher])
+    assert run_of(world).state == "succeeded"
+
+
+def test_an_asynchronous_run_that_cannot_be_handled_has_failed() -> None:
+    world, batch = received_when_due(completion="async", data=LARGE)
+    failing(world, "payloads.get")
+    while not world.queue.buried:
+        world.deliver(batch)
+        world.clock.time = max([world.clock.time, *(at for at, _ in world.queue.waiting)])
+        batch = world.queue.take()
+    assert run_of(world).state == "failed"
+
+
+def test_a_batch_ends_although_one_of_its_asynchronous_triggers_crashed_functions() -> None:
+    target = {"type": "http", "url": "https://ops.example/done"}
+    world, (crasher, other) = crashed_after_its_claim(batch={"count": 2}, onComplete=target)
+    world.deliver([other])
+    world.deliver([crasher])
+    world.run_until(world.clock.time + MINUTE_MS)
+    assert [each.ends_batch for each in world.consumers.attempts][-1]

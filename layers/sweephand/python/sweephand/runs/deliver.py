@@ -237,8 +237,9 @@ class Deliverer:
         """Record that a run has failed because Sweephand could not handle it. The run can then be redriven.
 
         Returns the run as it is then; None if there is none or its job is not there. Nothing changes if
-        another invocation has claimed the run, ended it or begun a later attempt meanwhile. Without its job,
-        a failed run is recorded only for an attempt that was claimed.
+        another invocation has claimed the run, ended it or begun a later attempt meanwhile, or if its
+        consumer has called back. Without its job, a failed run is recorded only for an attempt that was
+        claimed.
         """
         now = self._clock.now()
         # The store that failed so far may fail here too. The run's record must still be written.
@@ -253,9 +254,12 @@ class Deliverer:
         run = self._claims.run_of(
             message, now + HISTORY_RETENTION_DEFAULT_MS, None if job is None else job.origin
         )
-        ended = self._runs.claim(run, now)
-        if ended is None:
-            ended = failed = replace(run, state="failed", ended_at=now, reason=reason)
+        run, ended = self._claims.claim(run, is_async=False, permit=None)
+        closed = self._follow_up.close(run, reason) if ended is None else None
+        if closed is None:
+            ended = ended or self._runs.of(message.trigger)
+        else:
+            ended = failed = replace(closed, state="failed", ended_at=now, reason=reason)
             if job is not None:
                 with suppress(Exception):
                     self._follow_up.give_up(failed, job)

@@ -204,15 +204,11 @@ class FollowUp:
         """
         now, last = self._clock.now(), message.last_failure
         decision = too_late(message.attempt, last)
-        if run.token is not None:
-            # Only a token of a crashed function is there. Its consumer may send callbacks until this write.
-            failure = Failure(run.attempts, decision.reason, is_final=True)
-            closed = replace(run, ended_at=now, last_failure=failure, version=self._ids.token())
-            if not self._runs.move(closed, run):
-                return None
-            run = closed
+        closed = self.close(run, decision.reason)
+        if closed is None:
+            return None
         failed = replace(
-            run,
+            closed,
             state="failed",
             ended_at=now,
             response_code=None if last is None else last.response_code,
@@ -223,10 +219,22 @@ class FollowUp:
         answer = Answer(succeeded=False, code=failed.response_code, error=decision.reason)
         self._bury(message, job, answer, decision)
         self.give_up(failed, job)
-        if not self._runs.move(failed, run):
+        if not self._runs.move(failed, closed):
             return None
         self._expiry.ended(job)
         return failed
+
+    def close(self, run: Run, reason: str) -> Run | None:
+        """Close a claim to the callbacks of its consumer before it is given up, and return it.
+
+        A claim has a token only if a function that crashed may have sent it. None if a callback was recorded
+        first.
+        """
+        if run.token is None:
+            return run
+        failure = Failure(run.attempts, reason, is_final=True)
+        closed = replace(run, ended_at=self._clock.now(), last_failure=failure, version=self._ids.token())
+        return closed if self._runs.move(closed, run) else None
 
     def give_up(self, failed: Run, job: Job, *, pauses: bool = False) -> None:
         """Do what the job asks for when a run has failed for good: pause the job, and send the notification.
