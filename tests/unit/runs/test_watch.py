@@ -320,3 +320,16 @@ def test_a_check_of_many_triggers_looks_at_all_of_them_in_parts(monkeypatch: pyt
     scene.world.clock.time = NOON + 3 * HOUR + 9 * MINUTE
     scene.run(3 * HOUR + 13 * MINUTE)
     assert [each["firstDueAt"] for each in scene.alerts] == [rfc3339(NOON + 10 * SECOND_MS)]
+
+
+def test_a_trigger_that_less_jitter_makes_due_in_the_past_is_not_told() -> None:
+    scene = Scene(schedule="0 0 * * * *", jitter="1h", alertAfter="1m")
+    jitter_ms = scene.world.stored().series.jitter_ms
+    assert jitter_ms > 3 * MINUTE
+    scene.run(3 * HOUR + jitter_ms - MINUTE)
+    scene.world.patch(without=["jitter"])
+    scene.run(5 * HOUR)
+    assert not scene.alerts
+    scene.answer = DOWN
+    scene.run(6 * HOUR + 2 * MINUTE)
+    assert scene.alerts

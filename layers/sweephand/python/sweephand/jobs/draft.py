@@ -184,7 +184,13 @@ def _draft_of(
     former = None if is_armed_alike else before
     job = replace(job, change=Change(now, who, what, job.version, fields=fields, former=former))
     after = _armed_from(stored, job, now)
-    return Draft(job, after if continues else min(now - 1, after), continues_series=continues)
+    return Draft(
+        job,
+        after if continues else min(now - 1, after),
+        continues_series=continues,
+        # Less jitter makes a time due before the request. Nobody could deliver it in time.
+        watched_after=now if continues and after < now else None,
+    )
 
 
 def _armed_from(stored: Job, job: Job, now: Instant) -> Instant:
