@@ -1,8 +1,9 @@
 """A pause with an `until` ends by itself: then, with its catch-up, and whatever happens meanwhile."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
+from tests.fakes.doubles import SkewedClock
 from tests.fakes.faults import calls_of, failing, killed_at, working
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
@@ -270,3 +271,25 @@ def test_an_audit_finds_the_lost_end_of_a_pause_and_mends_it(until: int, lost_at
     world.run_until(max(NOON + until, world.clock.time) + 1_000)
     assert world.stored().paused_at is None
     assert world.audit_jobs().timers == []
+
+
+@dataclass
+class SteppingClock(SkewedClock):
+    """It steps back by 5 s once it has been read so many times from `steps_at` on."""
+
+    steps_at: int = 0
+    reads: int = 0
+
+    def now(self) -> int:
+        if super().now() >= self.steps_at:
+            self.reads -= 1
+            self.ahead_ms = 0 if self.reads > 0 else -5_000
+        return super().now()
+
+
+@pytest.mark.parametrize("reads", range(1, 12))
+def test_it_is_resumed_though_the_clock_steps_back_at_that_moment(reads: int) -> None:
+    world = paused_at_25(until=10 * MINUTE, schedule="@every 1m")
+    world.delivery_clock = SteppingClock(world.clock, steps_at=NOON + 10 * MINUTE, reads=reads)
+    world.run_until(NOON + HOUR)
+    assert world.stored().paused_at is None

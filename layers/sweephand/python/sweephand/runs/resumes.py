@@ -47,7 +47,8 @@ class Resumes:
 
         StoreError and UnavailableError: the message must come again.
         """
-        now = self._clock.now()
+        # The caller has waited for that instant. The clock may have stepped back since.
+        now = max(self._clock.now(), message.not_before)
         if self._resumer.end_pause(message.key, message.uid, now=now) is not None:
             return Outcome("resumed")
         if now - message.armed_at >= UNKNOWN_GRACE_MS:
