@@ -133,7 +133,7 @@ RIGHTS = {
         },
     },
     "Sweep": granted(
-        JobsTable_Arn="BatchGetItem PutItem",
+        JobsTable_Arn="BatchGetItem PutItem Query",
         TimersTable_Arn="Query UpdateItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
         HighQueue_Arn="SendMessage*",

@@ -292,7 +292,7 @@ def test_the_newest_misfire_goes_with_the_decision_even_beyond_its_timer_s_bucke
     job = late_job("latest")
     expansion = expanded(job, timer_of(job), judged_at=NOON + 4 * MINUTE)
     assert dues(expansion) == [80]
-    (run,) = expansion.skipped
+    ((run, _),) = expansion.skipped
     assert (run.due_at, run.last_due_at, run.count) == (NOON + 20_000, NOON + 60_000, 3)
     assert [each.first for each in expansion.successors] == [Occurrence(NOON + 100_000, 5)]
 
@@ -301,7 +301,7 @@ def test_if_no_misfire_fires_the_successor_is_the_first_occurrence_that_is_no_mi
     job = late_job("none")
     expansion = expanded(job, timer_of(job), judged_at=NOON + 4 * MINUTE)
     assert not expansion.messages
-    (run,) = expansion.skipped
+    ((run, _),) = expansion.skipped
     assert (run.due_at, run.last_due_at, run.count) == (NOON + 20_000, NOON + 80_000, 4)
     assert [each.first for each in expansion.successors] == [Occurrence(NOON + 100_000, 5)]
 
@@ -310,7 +310,7 @@ def test_a_skipped_range_that_reaches_into_the_bucket_leaves_the_rest_of_it_to_f
     job = job_of(schedule="@every 10s", catchup={"mode": "latest", "window": "0s"})
     expansion = expanded(job, timer_of(job), judged_at=NOON + 35_000)
     assert dues(expansion) == [30, 40, 50]
-    assert [(run.due_at - NOON, run.count) for run in expansion.skipped] == [(10_000, 2)]
+    assert [(run.due_at - NOON, run.count) for run, _ in expansion.skipped] == [(10_000, 2)]
 
 
 def test_a_skipped_range_takes_room_and_is_not_decided_again_behind_it() -> None:
@@ -357,8 +357,8 @@ def test_a_sweeper_that_crashed_and_the_copy_of_its_timer_decide_the_same(
     copy = copy._replace(series=job.series)
     again = expanded(job, copy, judged_at=copy.due_at + found_late_ms)
     assert dues(again)[: len(dues(sent))] == dues(sent)
-    assert [run.due_at for run in again.skipped] == [run.due_at for run in sent.skipped]
-    assert [run.ended_at for run in again.skipped] == [run.ended_at for run in sent.skipped]
+    assert [run.due_at for run, _ in again.skipped] == [run.due_at for run, _ in sent.skipped]
+    assert [run.ended_at for run, _ in again.skipped] == [run.ended_at for run, _ in sent.skipped]
     assert all(each.judged_at is None for each in again.successors)
     # The delivery function looks for a record of each run: the other sweeper's timers may have left it.
     assert all(isinstance(each, TriggerMessage) and each.faults == 1 for each in again.messages)
@@ -385,7 +385,7 @@ def test_a_timer_that_was_put_off_again_and_again_is_late_by_all_but_the_last_ti
     expansion = expanded(job, timer, judged_at=timer.due_at)
     # Two of three times are ten minutes: what was due in the first eight of them is a misfire.
     assert dues(expansion)[0] == 550
-    assert [(run.due_at - NOON, run.count) for run in expansion.skipped] == [(50_000, 10)]
+    assert [(run.due_at - NOON, run.count) for run, _ in expansion.skipped] == [(50_000, 10)]
 
 
 def test_a_deadline_timer_yields_its_message_even_if_its_job_is_deleted() -> None:

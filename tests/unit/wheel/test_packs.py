@@ -175,7 +175,7 @@ def test_a_timer_whose_successor_is_written_gets_no_other_and_keeps_its_judgemen
     expansion = expand(placed_timers([pack], lease.cursor), jobs, lease)
     # The first is judged as punctual, and the second as ten minutes late.
     assert [each for each in names(expansion) if each[0] == "job-0"] == [("job-0", 20), ("job-0", 40)]
-    assert [each.key.name for each in expansion.skipped] == ["job-1"]
+    assert [each.key.name for each, _ in expansion.skipped] == ["job-1"]
     assert [each.key.name for each in expansion.successors] == ["job-1"]
     assert expansion.cursor == Cursor(pack.sort_key)
 

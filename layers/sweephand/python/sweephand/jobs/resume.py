@@ -16,7 +16,7 @@ from sweephand.ports.clock import Ids
 from sweephand.ports.jobs import JobStore
 from sweephand.ports.runs import RunStore
 from sweephand.schedules import Series
-from sweephand.wheel.catchup import OccurrenceRange, misfires_between, record_skipped
+from sweephand.wheel.catchup import OccurrenceRange, misfires_between, record_misfires, skipped_run
 
 
 class Resumer:
@@ -142,4 +142,4 @@ class Resumer:
         """
         if skipped is not None:
             with suppress(StoreError):
-                record_skipped(self._runs, job, skipped, series, job, decided_at=now)
+                record_misfires(self._runs, skipped_run(job, skipped, job, now), series)

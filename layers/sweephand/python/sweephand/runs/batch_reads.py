@@ -17,10 +17,10 @@ from sweephand.model.run_id import Counts, RunName, batch_id, is_exempt_from_pau
 from sweephand.ports.jobs import JobStore
 from sweephand.ports.runs import BatchStore, RunStore
 from sweephand.runs.batch_progress import counts_of
-from sweephand.runs.job_walk import runs_before
 from sweephand.runs.pending import may_come, series_at
 from sweephand.schedules import Occurrence, Series
 from sweephand.schedules.triggers import last_trigger_of
+from sweephand.wheel.catchup import runs_before
 
 #: `scheduled`: its first trigger is due in the future. `waiting`: its job is paused. `succeeded`, `failed`:
 #: all of its runs are over. `cancelled`: its job was deleted before that.

@@ -15,7 +15,7 @@ from sweephand.runs.delivery import JobRead, JobReads
 from sweephand.runs.received import Outcome
 from sweephand.runs.requeue import Requeue, Retention
 from sweephand.wheel.arm import delay_of, later_batch, split_range
-from sweephand.wheel.catchup import OccurrenceRange, record_skipped
+from sweephand.wheel.catchup import OccurrenceRange, record_misfires, skipped_run
 
 
 class TriggerRanges:
@@ -83,7 +83,7 @@ class TriggerRanges:
         if job is None or self._job_reads.revision(message, job, message.first.due_at) is None:
             return self._unknown(message, now)
         skipped = OccurrenceRange(message.first, message.series.last_through(message.until, message.first))
-        record_skipped(self._runs, message, skipped, message.series, job, decided_at=message.armed_at)
+        record_misfires(self._runs, skipped_run(message, skipped, job, message.armed_at), message.series)
         self._expiry.ended(job)
         return Outcome("skipped")
 

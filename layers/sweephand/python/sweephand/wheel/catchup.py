@@ -1,17 +1,20 @@
 """Which misfires still fire; the time to decide this does not grow with their number."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.model.definition import CatchUpMode, CatchUpPolicy
-from sweephand.model.job import Job
+from sweephand.model.job import Job, JobKey
+from sweephand.model.run_id import AFTER_UIDS, RunName, run_position
 from sweephand.model.trigger import HasRevision
 from sweephand.ports.runs import RunStore
 from sweephand.schedules import Occurrence, Series
 
 if TYPE_CHECKING:
     # Most sweeps record no misfires.
+    from collections.abc import Iterator
+
     from sweephand.model.run import Run
 
 
@@ -27,18 +30,19 @@ class OccurrenceRange:
         """The number of occurrences. The numbers of a series have no gaps."""
         return self.last.sequence - self.first.sequence + 1
 
-    def after_first(self, series: Series) -> "OccurrenceRange | None":
-        """The range without its first occurrence; None if it has only one. `series` is the range's series."""
-        if self.count == 1:
-            return None
-        return replace(self, first=series.numbered(self.first.sequence + 1, self.first))
-
 
 class Misfires(NamedTuple):
     """The decision about a range of misfires. Those in `skipped` come first, and those in `fire` follow."""
 
     fire: OccurrenceRange | None = None
     skipped: OccurrenceRange | None = None
+
+
+class Skipped(NamedTuple):
+    """The record of misfires that do not fire, and their series."""
+
+    record: "Run"
+    series: Series
 
 
 def misfires_between(series: Series, *, after: Instant, through: Instant, mode: CatchUpMode) -> Misfires:
@@ -82,8 +86,7 @@ def misfires_of_timer(
 def skipped_run(source: HasRevision, skipped: OccurrenceRange, job: Job, decided_at: Instant) -> "Run":
     """The record of a range of misfires that do not fire: one run, named after the first of them.
 
-    A repetition of the decision at the same instant makes the same record. A store refuses the record if the
-    first misfire was delivered after all, which can happen around a pause.
+    A repetition of the decision at the same instant makes the same record.
     """
     from sweephand.model.run import Run  # noqa: PLC0415 - takes 2 ms, and few sweeps record any
 
@@ -116,21 +119,54 @@ def _decided(found: OccurrenceRange, series: Series, mode: CatchUpMode) -> Misfi
     return Misfires(fire=replace(found, first=found.last), skipped=replace(found, last=before))
 
 
-def record_skipped(
-    runs: RunStore,
-    source: HasRevision,
-    skipped: OccurrenceRange,
-    series: Series,
-    job: Job,
-    *,
-    decided_at: Instant,
-) -> None:
-    """Write one record of a range of `series` that does not fire; a repetition is harmless. StoreError.
+def record_misfires(runs: RunStore, skipped: "Run", series: Series) -> None:
+    """Write the record of misfires of `series` that do not fire; a repetition is harmless. StoreError.
 
-    The delivery function reads a job up to a second before it sends a request. So the first occurrences that
-    fell due in a pause may have been delivered. A store refuses a record only if its first occurrence has a
-    run already. Such an occurrence is taken out of the range.
+    A store refuses a record if its first misfire has a run already, since it was delivered after all. That
+    happens around a pause: the delivery function reads a job up to a second before it sends a request. It
+    also happens if a rebuild or an audit arms a job from before its last run on. So the record begins after
+    the last one of these misfires that has a run.
     """
-    left: OccurrenceRange | None = skipped
-    while left is not None and not runs.record(skipped_run(source, left, job, decided_at)):
-        left = left.after_first(series)
+    left: Run | None = skipped
+    while left is not None and not runs.record(left):
+        left = _after_last_run(runs, left, series)
+
+
+def _after_last_run(runs: RunStore, skipped: "Run", series: Series) -> "Run | None":
+    """The same record of the misfires after those that have a run; None if all of them have."""
+    last = last_run(runs, skipped.key, skipped.uid, skipped.through)
+    first = series.next_after(skipped.due_at if last is None else max(last.through, skipped.due_at))
+    if first is None or first.due_at > skipped.through:
+        return None
+    passed = first.sequence - skipped.sequence
+    return replace(skipped, due_at=first.due_at, sequence=first.sequence, count=skipped.count - passed)
+
+
+def last_run(runs: RunStore, key: JobKey, uid: str, through: Instant) -> "Run | None":
+    """The last run of a job's schedule that was due up to an instant; None if there is none. StoreError."""
+    own = (run for run in runs_before(runs, key, through + 1) if run.uid == uid and run.demand is None)
+    return next(own, None)
+
+
+#: Runs that are read at once, and how often. A caller that looks for a record of misfires may have to pass
+#: as many runs on demand of later due times.
+_RUNS_MAX: Final = 100
+_PAGES_MAX: Final = 100
+
+
+def runs_before(runs: RunStore, key: JobKey, until: Instant) -> "Iterator[Run]":
+    """The runs of a key that were due before an instant, the latest first. Of a batch it is the first run.
+
+    There can be many runs on demand of one due time. Those that the page which meets them does not hold are
+    passed over by their position. At most 100 pages are read. StoreError.
+    """
+    before: str | None = run_position(RunName(until, 0), "")
+    for _ in range(_PAGES_MAX):
+        if before is None:
+            return
+        page = runs.page(key, None, before, _RUNS_MAX, with_batches=False)
+        yield from page.items
+        before = page.next
+        last = page.items[-1] if page.items else None
+        if before is not None and last is not None and last.demand is not None:
+            before = run_position(RunName(last.due_at, 0), AFTER_UIDS)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from sweephand.base.errors import NewerError, StoreError
 from sweephand.base.instants import Instant
@@ -28,14 +27,10 @@ from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Occurrence
 from sweephand.schedules.triggers import last_trigger_of
 from sweephand.wheel.arm import range_message
-from sweephand.wheel.catchup import skipped_run
+from sweephand.wheel.catchup import Skipped, skipped_run
 from sweephand.wheel.packing import Successor, packed
 from sweephand.wheel.span import PUT_OFF_MS, Seen, Span, copy_of, span_of
 from sweephand.wheel.watch import next_check
-
-if TYPE_CHECKING:
-    # Most sweeps record no misfires.
-    from sweephand.model.run import Run
 
 #: At most this many triggers and skipped ranges come between two commits. A crash repeats as many, and memory
 #: holds as many.
@@ -58,7 +53,7 @@ class Expansion:
     ranges: list[RangeMessage] = field(default_factory=list)
     checks: list[WatchMessage | ResumeMessage] = field(default_factory=list)
     watches: dict[str, WatchTimer] = field(default_factory=dict)
-    skipped: "list[Run]" = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
     packs: list[TimerPack] = field(default_factory=list)
     copies: list[OccurrenceTimer | UnreadTimer] = field(default_factory=list)
@@ -356,7 +351,7 @@ def _skip(expansion: Expansion, timer: OccurrenceTimer, span: Span, judged_at: I
     decided_at = judged_at if timer.judged_at is None else timer.judged_at
     assert skipped is not None, "the caller has looked"
     assert isinstance(job, Job), "the job of a late timer is read whole"
-    expansion.skipped.append(skipped_run(timer, skipped, job, decided_at))
+    expansion.skipped.append(Skipped(skipped_run(timer, skipped, job, decided_at), timer.series))
     if job.definition.deletes_after_completion and job.series.next_after(skipped.last.due_at) is None:
         # The job has no other occurrence. The delivery function checks whether all its runs are over.
         expansion.ranges.append(range_message(timer, skipped, decided_at, are_skipped=True))

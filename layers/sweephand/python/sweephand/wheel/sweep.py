@@ -16,6 +16,7 @@ from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
 from sweephand.ports.wheel import LeaseStore, TimerStore
 from sweephand.wheel.arm import delay_of
+from sweephand.wheel.catchup import record_misfires
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.sending import (
     bundled,
@@ -349,8 +350,7 @@ class Sweeper:
         return [
             *(partial(self._timers.put, some) for some in parts(timers, TIMERS_PER_WRITE)),
             *(partial(self._queue.send, some) for some in parts(sent, MESSAGES_PER_SEND)),
-            # A store refuses a record that is there already, which happens when a page is repeated.
-            *(partial(self._runs().record, run) for run in expansion.skipped),
+            *(partial(record_misfires, self._runs(), *each) for each in expansion.skipped),
         ]
 
 

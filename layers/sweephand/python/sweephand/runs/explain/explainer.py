@@ -55,7 +55,7 @@ from sweephand.runs.explain.of_run import (
     recorded,
     without_record,
 )
-from sweephand.runs.job_walk import runs_before
+from sweephand.wheel.catchup import runs_before
 
 #: In this order (docs/runs.md): the job, its pauses, its schedule, the run, and what holds the trigger back.
 _CHECKS: Final[Sequence[Callable[[Facts], Explanation | None]]] = (
