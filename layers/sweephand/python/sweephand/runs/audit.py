@@ -1,6 +1,7 @@
 """Auditing all jobs: finds timers and messages that were lost without a trace, and writes them again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from sweephand.base.concurrency import parts
@@ -45,6 +46,7 @@ from sweephand.runs.audit_lines import LineAudit, ListedPolicies
 from sweephand.runs.audit_part import AuditPart
 from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, newest_runs, run_pages, write_in_time
 from sweephand.runs.requeue import Requeue
+from sweephand.wheel.catchup import last_run
 from sweephand.wheel.rebuild import (
     KEPT_MS,
     NO_PAST,
@@ -61,6 +63,9 @@ _JOBS_READ: Final = BULK_EXAMINED_MAX
 #: The runs of an audit's round are those that may have been lost since the round before, and a day more.
 _RUNS_MS: Final = AUDIT_ROUND_MS + DAY_MS
 
+
+#: So many timers of a job are looked for at once.
+_LOOKS_AT_ONCE: Final = 100
 
 #: The order to end a pause is no message if it is due later than this, by any clock.
 _ORDER_AHEAD_MS: Final = QUEUE_DELAY_MAX_MS + CLOCK_SKEW_MAX_MS
@@ -224,7 +229,7 @@ class Auditor:
         timers: list[OccurrenceTimer | WatchTimer] = []
         made_at = self._clock.now()
         for job, timer in suspects:
-            since = self._lost_since(job, timer)
+            since = self._lost_since(job, timer, part)
             first = None if since is None else timer_from(job, since)
             if since is None or first is None:
                 continue
@@ -293,19 +298,25 @@ class Auditor:
         """Whether the series has ended, and its last trigger may have been sent without that timer.
 
         After an outage, a sweeper sends the misfires of later buckets together with those of an earlier
-        timer. And an audit before may have armed the job. So only the record of the run tells.
+        timer. And an audit before may have armed the job. So only the record of the run tells, or that of
+        misfires which do not fire.
         """
         job, timer = suspect
         if timer.due_at >= part.swept_to(job.shard):
             return False
         trigger = message_of(timer, timer.first, job.cut).trigger
-        return not job.definition.records_successes or self._runs.of(trigger) is not None
+        if not job.definition.records_successes or self._runs.of(trigger) is not None:
+            return True
+        last = last_run(self._runs, job.key, job.uid, trigger.due_at)
+        return last is not None and last.last_due_at is not None and last.through >= trigger.due_at
 
-    def _lost_since(self, job: Job, timer: OccurrenceTimer) -> Instant | None:
+    def _lost_since(self, job: Job, timer: OccurrenceTimer, part: AuditPart) -> Instant | None:
         """The first instant from which on no timer promises the triggers of a job; None if one does by now.
 
-        Timers that sweepers have passed are still there. So halving finds the first lost one. `timer` is
-        one that is missing.
+        Timers that sweepers have passed are still there. So halving finds the first lost one, or the first
+        one of an earlier gap. There is a gap where an outage made misfires, or where a rebuild armed the job.
+        Only triggers behind the last record of a run can have been lost. Without records, the timers behind
+        the gap are looked for. `timer` is one that is missing.
         """
         begun_at = max(timed_from(job), bucket_of(self._clock.now() - KEPT_MS))
         low, high = begun_at, bucket_of(timer.first.at)
@@ -320,7 +331,29 @@ class Auditor:
         if low > high:
             # A sweeper has written the timer meanwhile.
             return None
-        return armed_from(job) if low == timed_from(job) else low
+        if not job.definition.records_successes:
+            low = self._behind_gaps(job, low, bucket_of(timer.first.at), part)
+        since = armed_from(job) if low == timed_from(job) else low
+        last = last_run(self._runs, job.key, job.uid, timer.first.at)
+        return since if last is None else max(since, last.through + 1)
+
+    def _behind_gaps(self, job: Job, low: Instant, high: Instant, part: AuditPart) -> Instant:
+        """The bucket behind the last timer between two buckets; `low` if none is there.
+
+        A call looks for so many timers only. Then it takes `low` for the first lost one.
+        """
+        at = low
+        while at < high and part.looks > 0:
+            timers = list(islice(_timers_between(job, at, high), _LOOKS_AT_ONCE))
+            if not timers:
+                break
+            part.looks -= len(timers)
+            at = bucket_of(timers[-1].first.at) + BUCKET_MS
+            missing = {each.first.at for each in self._timers.missing(timers)}
+            there = [each.first.at for each in timers if each.first.at not in missing]
+            if there:
+                low = bucket_of(there[-1]) + BUCKET_MS
+        return low
 
     def _end_runs(
         self,
@@ -344,6 +377,14 @@ class Auditor:
                 part.done.reached = JobProgress(job.key.namespace, job.key.name, page.before)
                 return True
         return False
+
+
+def _timers_between(job: Job, at: Instant, before: Instant) -> Iterator[OccurrenceTimer]:
+    """The timers of a job that begin in the buckets from `at` on and before another one."""
+    timer = timer_from(job, at)
+    while timer is not None and timer.first.at < before:
+        yield timer
+        timer = timer_from(job, bucket_of(timer.first.at) + BUCKET_MS)
 
 
 def _is_same(stored: Job | None, seen: Job) -> bool:

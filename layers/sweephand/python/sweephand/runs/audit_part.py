@@ -29,6 +29,10 @@ _ITEMS_MAX: Final = 50_000
 _ITEMS_AT_ONCE: Final = 1_000
 
 
+#: A call looks for so many timers behind gaps.
+_LOOKS_MAX: Final = 2_000
+
+
 class AuditPart:
     """What one call of an audit has read of the wheel, and what it has done."""
 
@@ -47,6 +51,8 @@ class AuditPart:
         self._cursors: Mapping[int, Cursor] | None = None
         self._swept_to: dict[int, Instant] = {}
         self._put_off: dict[int, Collection[tuple[JobKey, str]] | None] = {}
+        #: For so many more timers of jobs without records the call may look. Each takes a request.
+        self.looks = _LOOKS_MAX
         self.now = now
         self.mends = mends
         #: It keeps the lines of policies.
