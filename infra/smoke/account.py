@@ -109,15 +109,18 @@ def remove(stack: str, aws: Aws) -> list[str]:
     cloudformation, queues = aws.client("cloudformation"), Queues(aws.client("sqs"), stack)
     names: dict[str, str] = {}
     with attempt(f"stack {stack}"):
-        found = cloudformation.describe_stack_resources(StackName=stack)["StackResources"]
-        names = {each["LogicalResourceId"]: each.get("PhysicalResourceId", "") for each in found}
+        for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack):
+            for each in page["StackResourceSummaries"]:
+                names[each["LogicalResourceId"]] = each.get("PhysicalResourceId", "")
     with attempt(f"stack {stack}"):
         cloudformation.delete_stack(StackName=stack)
         cloudformation.get_waiter("stack_delete_complete").wait(StackName=stack)
     # The stack keeps these when it is deleted.
     for table in filter(None, map(names.get, ("JobsTable", "TimersTable"))):
         with attempt(f"table {table}"):
-            aws.client("dynamodb").delete_table(TableName=table)
+            tables = aws.client("dynamodb")
+            tables.update_table(TableName=table, DeletionProtectionEnabled=False)
+            tables.delete_table(TableName=table)
     if bucket := names.get("PayloadBucket"):
         with attempt(f"bucket {bucket}"):
             _delete_bucket(bucket, aws)

@@ -50,9 +50,13 @@ def drained(given: Given) -> dict[str, str]:
 
 
 def back(before: Mapping[str, str], given: Given) -> dict[str, str]:
-    """The values that these parameters had before. `before` has those of all parameters."""
+    """The values that these parameters had before. `before` has those of all parameters.
+
+    The functions stay in their network until the stack is deleted. CloudFormation then waits until Lambda has
+    removed the interfaces with the rights of the role.
+    """
     changed = flipped(given).keys() | drained(given).keys()
-    return {name: before[name] for name in sorted(changed)}
+    return {name: before[name] for name in sorted(changed) if not name.startswith("Vpc")}
 
 
 def switched(stage: Stage, deploy: Deploy, given: Given, before: Mapping[str, str]) -> Iterator[Result]:

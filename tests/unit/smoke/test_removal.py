@@ -21,6 +21,7 @@ class Account:
     def __init__(self, **refused: str) -> None:
         self.deleted: list[str] = []
         self.keys: list[dict[str, Any]] = []
+        self.unprotected: set[str] = set()
         self._refused = refused
 
     def client(self, service: str) -> Any:
@@ -29,11 +30,13 @@ class Account:
                 get_caller_identity=lambda: {"Account": "1234", "Arn": "arn:aws:iam::1234:user/me"}
             ),
             "cloudformation": SimpleNamespace(
-                describe_stack_resources=self._resources,
+                get_paginator=lambda _: SimpleNamespace(paginate=self._resources),
                 delete_stack=self._deletes("StackName"),
                 get_waiter=lambda _: SimpleNamespace(wait=lambda **_: None),
             ),
-            "dynamodb": SimpleNamespace(delete_table=self._deletes("TableName")),
+            "dynamodb": SimpleNamespace(
+                update_table=self._unprotect, delete_table=self._deletes("TableName")
+            ),
             "s3": SimpleNamespace(
                 get_paginator=lambda _: SimpleNamespace(
                     paginate=lambda **_: [{"Contents": [{"Key": "code"}]}]
@@ -59,15 +62,18 @@ class Account:
     def remove(self) -> list[str]:
         return account.remove(STACK, cast("Any", self))
 
-    def _resources(self, **_: str) -> dict[str, Any]:
-        self._refuse("describe")
+    def _resources(self, **_: str) -> list[dict[str, Any]]:
+        self._refuse("list")
         names = {"JobsTable": "jobs", "TimersTable": "timers", "PayloadBucket": "payloads", "HttpApi": "api"}
-        return {
-            "StackResources": [
-                {"LogicalResourceId": logical_id, "PhysicalResourceId": name}
-                for logical_id, name in names.items()
-            ]
-        }
+        return [
+            {"StackResourceSummaries": [{"LogicalResourceId": logical_id, "PhysicalResourceId": name}]}
+            for logical_id, name in names.items()
+        ]
+
+    def _unprotect(self, TableName: str, *, DeletionProtectionEnabled: bool) -> None:  # noqa: N803 - boto3's names
+        assert not DeletionProtectionEnabled
+        self._refuse(TableName)
+        self.unprotected.add(TableName)
 
     def _create_key(self, **asked: Any) -> dict[str, Any]:
         self.keys.append(asked)
@@ -76,6 +82,7 @@ class Account:
     def _deletes(self, name: str) -> Callable[..., None]:
         def delete(**named: Any) -> None:
             self._refuse(named[name])
+            assert name != "TableName" or named[name] in self.unprotected
             self.deleted.append(named[name])
 
         return delete
@@ -134,5 +141,5 @@ def test_a_resource_that_cannot_be_removed_is_named_and_the_others_are_removed()
 
 
 def test_a_missing_resource_counts_as_removed() -> None:
-    made = Account(describe=f"Stack with id {STACK} does not exist", jobs="it does not exist")
+    made = Account(list=f"Stack with id {STACK} does not exist", jobs="it does not exist")
     assert made.remove() == []
