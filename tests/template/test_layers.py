@@ -23,6 +23,15 @@ def test_a_layer_is_compiled_for_the_version_that_runs_it(stack: Stack, layer: s
     assert {stack.properties(f"{name}Function")["Runtime"] for name in FUNCTIONS} == {f"python{version}"}
 
 
+def test_each_stack_has_layers_of_its_own(stack: Stack) -> None:
+    """A name of a layer is one of the account. Two stacks would write their versions into the same layer."""
+    layers = stack.named("AWS::Lambda::LayerVersion").values()
+    assert sorted(each["LayerName"]["Fn::Sub"] for each in layers) == [
+        "${AWS::StackName}-libraries",
+        "${AWS::StackName}-sweephand",
+    ]
+
+
 def test_a_package_differs_from_the_template_in_the_places_of_the_code_alone(
     stack: Stack, packaged: Stack
 ) -> None:
