@@ -212,9 +212,10 @@ def read_body(
     body over the limit. Raises MalformedError for text that is not JSON, and InvalidError for JSON that is
     not an object.
     """
-    if not event.get("body") and may_be_empty:
-        return {}
-    if not event.get("body") and content_type is None:
+    if not event.get("body"):
+        if may_be_empty:
+            return {}
+        # The gateway adds a content type to an empty body.
         raise MalformedError(_EMPTY_MESSAGE)
     _check_type(content_type, types)
     text = _decode(event, limit)
