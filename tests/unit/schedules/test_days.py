@@ -245,3 +245,10 @@ def test_days_read_back_from_their_text(data: st.DataObject, start_at: Instant) 
         )
         == known
     )
+
+
+@pytest.mark.parametrize("counted", [0, 2])
+def test_due_times_end_with_repeats_although_the_end_is_too_far_ahead_to_be_known(counted: int) -> None:
+    leap_days = Series("0 9 29 2 *", "UTC", at("2027-05-07"), repeats=25, counted=counted, days=rule("next"))
+    assert leap_days.last_at() is None
+    assert len(list(leap_days.due_times(at("2027-05-07")))) == 25 - counted

@@ -194,7 +194,9 @@ class Series(NamedTuple):
             return (each.due_at for each in self.occurrences(after))
         after, last_at = max(after, self._counted_from_at), self.last_at()
         uncounted = self._replace(repeats=None, ttl_at=self.ttl_at if last_at is None else last_at)
-        return (each.due_at for each in uncounted.occurrences(after, Occurrence(after, self.counted)))
+        dues = (each.due_at for each in uncounted.occurrences(after, Occurrence(after, self.counted)))
+        # The end may lie too far ahead to be known.
+        return islice(dues, None if self.repeats is None else max(0, self.repeats - self.counted))
 
     def next_after(self, after: Instant, known: Occurrence | None = None) -> Occurrence | None:
         """The first occurrence strictly after an instant, or None; `known` as in occurrences()."""

@@ -92,25 +92,34 @@ class WallTimeline:
             yield from self._instants_after(first_at // SECOND_MS)
 
     def _instants_after(self, after_s: int) -> Iterator[Instant]:
-        # A rare match is looked for once, and the periods before it are passed over.
-        empty_from_s = empty_to_s = 0
-        for period in self.zone.offset_periods(after_s):
-            if period.start_s > self._last_s:
-                return
-            begin_s, end_s = (
-                min(period.start_s + period.offset_s, period.covered_s),
-                period.end_s + period.offset_s,
-            )
-            if period.end_s <= after_s + 1 or (empty_from_s <= begin_s and end_s <= empty_to_s):
-                continue
+        for period in self._periods(after_s):
             for instant_s in self._instants_in(period, after_s):
                 if instant_s * SECOND_MS > INSTANT_MAX:
                     return
                 yield instant_s * SECOND_MS
-            coming_s = self.pattern.at_or_after(end_s)
-            if coming_s is None and period.repeated_s == end_s:
+
+    def _periods(self, after_s: int) -> Iterator[OffsetPeriod]:
+        """The offset period of a second, and the later ones with a match in them or in the gap before them.
+
+        A rare match is looked for once, and the periods before it are passed over.
+        """
+        empty_from_s = empty_to_s = 0
+        for period in self.zone.offset_periods(after_s):
+            if period.start_s > self._last_s:
                 return
-            empty_from_s, empty_to_s = end_s, end_s if coming_s is None else coming_s
+            if period.start_s <= after_s < period.end_s:
+                yield period
+                continue
+            begin_s = min(period.start_s + period.offset_s, period.covered_s)
+            end_s = period.end_s + period.offset_s
+            if empty_from_s <= begin_s and end_s <= empty_to_s:
+                continue
+            coming_s = self.pattern.at_or_after(begin_s)
+            if coming_s is None:
+                return
+            empty_from_s, empty_to_s = begin_s, coming_s
+            if coming_s < end_s:
+                yield period
 
     def count(self, after: Instant, through: Instant) -> int:
         """How many instants lie after `after`, up to `through`.
@@ -232,8 +241,8 @@ class WallTimeline:
         if self.rule is None:
             return
         after_s = max(after, self.floor_at) // SECOND_MS
-        for period in self.zone.offset_periods(after_s):
-            if period.start_s > self._last_s or period.start_s * SECOND_MS > through:
+        for period in self._periods(after_s):
+            if period.start_s * SECOND_MS > through:
                 return
             for effect in self._effects_on(period):
                 if after_s * SECOND_MS < effect.instant <= through:

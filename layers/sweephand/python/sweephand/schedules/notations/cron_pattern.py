@@ -227,10 +227,10 @@ class WallPattern:
         return at * self.times.per_day + today
 
     def _day_at_or_after(self, day: int) -> int | None:
-        """The first matching day, as days since 1970. A walk through the matches of a day asks once."""
+        """The first matching day, as days since 1970. For all days up to a match, it is looked for once."""
         # Two threads may take turns here. Each of them reads and writes a search with its own result.
         last = self._last_search
-        if last is None or last[0] != day:
+        if last is None or day < last[0] or (last[1] is not None and day > last[1]):
             last = self._last_search = (day, self._search_day(day))
         return last[1]
 
