@@ -68,6 +68,20 @@ def test_a_recurring_window_may_be_open_when_it_is_written(client: Client) -> No
     assert (written.json["isOpen"], written.json["opensAt"]) == (True, "2026-11-21T11:30:00.000Z")
 
 
+@pytest.mark.parametrize("after_ms", [-500, 0, 1, 500, 999, 1_000])
+def test_a_recurring_window_may_be_written_as_it_closes(client: Client, after_ms: int) -> None:
+    client.world.clock.time = NOON + after_ms
+    assert put(client, {"schedule": "30 11 * * *", "duration": "30m"}).status == 201
+
+
+@pytest.mark.parametrize("schedule", ["@every 1s", "@every 90s", "rate(1 minute)"])
+def test_a_schedule_that_counts_from_when_it_is_written_opens_no_window(
+    client: Client, schedule: str
+) -> None:
+    refused = put(client, {"schedule": schedule, "duration": "1s"})
+    assert (refused.status, "Counts from when it is written" in str(refused.text)) == (422, True)
+
+
 def test_windows_are_listed_by_name_and_deleted(client: Client) -> None:
     for name in ("b", "a"):
         put(client, ONCE, name)

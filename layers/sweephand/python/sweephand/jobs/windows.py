@@ -13,7 +13,7 @@ from sweephand.base.errors import (
     ScheduleError,
     Violation,
 )
-from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS, Instant, rfc3339
+from sweephand.base.instants import DAY_MS, MINUTE_MS, Instant, rfc3339
 from sweephand.base.limits import (
     NAME_LENGTH_MAX,
     SCHEDULE_LENGTH_MAX,
@@ -151,7 +151,9 @@ def _recurring(written: Mapping[str, Any], now: Instant) -> tuple[Series, int]:
     duration_ms = parse_duration_ms(written["duration"])
     # It may be open already when it is written.
     series = _series(written, now - duration_ms)
-    if _series(written, series.start_at - SECOND_MS).next_after(now) != series.next_after(now):
+    # Their numbers may differ, since an opening can lie between both beginnings.
+    coming = [each.next_after(now) for each in (series, _series(written, series.start_at - 1))]
+    if len({None if each is None else each.due_at for each in coming}) > 1:
         raise _refusal("/schedule", _FIXED)
     dues = [each.due_at for each in islice(series.occurrences(series.start_at), _OCCURRENCES_COMPARED)]
     for earlier, later in pairwise(dues):
