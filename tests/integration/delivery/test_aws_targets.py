@@ -250,6 +250,16 @@ def test_in_the_format_raw_a_text_that_is_no_json_comes_as_it_is(sqs: Sqs, aws: 
     assert [each["Body"] for each in sqs.messages(url)] == ["two\nlines"]
 
 
+@pytest.mark.parametrize("spec", [LAMBDA, EVENTBRIDGE, STEPFUNCTIONS], ids=lambda each: each["type"])
+def test_in_the_format_raw_no_data_with_names_of_a_delivery_is_sent(spec: dict[str, Any], aws: Aws) -> None:
+    answer = deliver(attempt_of(spec | RAW, b'{"detail":{"sweephand":{"namespace":"billing"}}}'), aws.clients)
+    assert (answer.succeeded, answer.is_final, "the field sweephand" in str(answer.error)) == (
+        False,
+        True,
+        True,
+    )
+
+
 def test_a_bus_is_looked_for_once_a_minute() -> None:
     asked: list[str] = []
     now_s = 1_000.0

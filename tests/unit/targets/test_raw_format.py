@@ -1,7 +1,7 @@
 """The format `raw`: which targets have it, what it fills in, and which data it cannot send."""
 
 import json
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from tests.fakes.targets import EVENTBRIDGE, HTTP, LAMBDA, SECURE, SNS, SQS, STEPFUNCTIONS, pointers
@@ -93,6 +93,34 @@ def test_data_that_the_service_would_refuse_is_refused_when_it_is_written(
         assert found.pointer == "/data"
         assert found.detail.endswith(("takes only JSON.", "takes only a JSON object."))
     assert not any(data_violations(spec, Payload.of(each), {}) for each in ANY)
+
+
+NAMED: Final = '{"sweephand": {"namespace": "billing", "job": "invoices"}, "data": 1}'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        NAMED,
+        json.dumps(NAMED),
+        f'{{"detail": {NAMED}}}',
+        f'{{"Records": [{{"eventSource": "aws:sqs", "messageAttributes": {NAMED}}}]}}',
+        NAMED.replace("sweephand", r"\u0073weephand"),
+        json.dumps(NAMED.replace("sweephand", "sweep<aws.scheduler.schedule-arn>hand")),
+    ],
+)
+def test_nobody_can_write_a_delivery_with_names_for_a_consumer_of_the_data_alone(data: str) -> None:
+    for spec in (LAMBDA, STEPFUNCTIONS, EVENTBRIDGE):
+        (found,) = data_violations(spec | {"format": "raw"}, Payload.of(data), {})
+        assert (found.pointer, "the field sweephand" in found.detail) == ("/data", True)
+        assert data_violations(spec, Payload.of(data), {}) == []
+    for spec in (SQS, SNS):
+        assert data_violations(spec | {"format": "raw"}, Payload.of(data), {}) == []
+
+
+def test_data_alone_may_speak_of_sweephand() -> None:
+    data = Payload.of('{"text": "sweephand", "\\u0061": ["sweephand"]}')
+    assert data_violations(LAMBDA | {"format": "raw"}, data, {}) == []
 
 
 #: The characters at the bounds of what SQS takes, and those beyond.

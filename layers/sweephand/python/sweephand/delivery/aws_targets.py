@@ -23,7 +23,7 @@ from sweephand.targets.aws_resource import (
     external_id,
     role_refusal,
 )
-from sweephand.targets.raw_format import Filling, is_raw, raw_text
+from sweephand.targets.raw_format import Filling, is_raw, names_refusal, raw_text
 from sweephand.targets.reach import ESCAPES, Reach, group_id
 
 #: The error text is kept with the run, so its length is limited.
@@ -54,6 +54,7 @@ class AwsKind(NamedTuple):
     - `hopeless` are the codes of other refusals after which no retry can succeed.
     - `answer_ms` returns for how long an attempt waits for the answer, in ms from connecting on. It is None
       where the SDK's own time-outs and its second try hold.
+    - It `has_attributes` if the names of a trigger come beside its data.
     """
 
     name: str
@@ -63,6 +64,7 @@ class AwsKind(NamedTuple):
     missing: frozenset[str] = frozenset()
     hopeless: frozenset[str] = frozenset()
     answer_ms: Callable[[Attempt], int | None] = lambda _: None
+    has_attributes: bool = False
 
 
 class Request(NamedTuple):
@@ -98,6 +100,8 @@ class AwsTargets:
         kind, resource = self._kind, self._resource
         arn: str = attempt.spec[resource.field]
         refusal = resource.refusal(attempt.spec, self._reach)
+        if refusal is None and is_raw(attempt.spec) and not kind.has_attributes:
+            refusal = names_refusal(text_of(attempt))
         if refusal is not None:
             return final(refusal)
         service = Service(kind.service, resource.region(arn), role_of(attempt))

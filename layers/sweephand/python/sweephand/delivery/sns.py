@@ -25,6 +25,7 @@ _SNS: Final = AwsKind(
     send=_send,
     missing=frozenset({"NotFound"}),
     hopeless=frozenset({"InvalidParameter", "ParameterValueInvalid"}),
+    has_attributes=True,
 )
 
 

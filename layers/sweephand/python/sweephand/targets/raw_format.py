@@ -14,6 +14,11 @@ from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.names import suggestion, text_schema
 from sweephand.targets.target_type import Field, RawForm, is_text
 
+#: The field of the envelope that has the names of a trigger.
+_NAMES: Final = "sweephand"
+
+_NO_JSON: Final = object()
+
 FORMAT_DEFAULT: Final = "json"
 RAW: Final = "raw"
 _FORMATS: Final = (FORMAT_DEFAULT, RAW)
@@ -68,6 +73,24 @@ def raw_text(body: str, filling: Filling) -> str:
     return _PLACEHOLDER.sub(lambda found: _PLACEHOLDERS[found[1]](filling), text)
 
 
+def names_refusal(text: str) -> str | None:
+    """Why a consumer may not get a JSON text alone that has a field `sweephand`; None if it has none.
+
+    The envelope has the names of a trigger in that field. A consumer would take the text for a delivery of
+    the namespace and the job that are named there.
+    """
+    waiting: list[Any] = [_value(text)] if _NAMES in text or "\\" in text else []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if _NAMES in value:
+                return f"The names of a delivery stand in the field {_NAMES}: `data` alone may not have it."
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return None
+
+
 def format_violations(spec: Mapping[str, Any]) -> list[Violation]:
     """What is wrong with `format` and `scheduleArn` of a target; empty if it has neither."""
     found = []
@@ -88,10 +111,12 @@ def raw_data_violations(form: RawForm, body: str, schedule_arn: str) -> list[Vio
 
     It names what the service would refuse at each delivery.
     """
-    taken = _what_is_taken(form, raw_text(body, _SAMPLE._replace(schedule_arn=schedule_arn)))
-    if taken is None:
-        return []
-    return [Violation("/data", f"This target gets the text alone, and takes {taken}.")]
+    text = raw_text(body, _SAMPLE._replace(schedule_arn=schedule_arn))
+    taken = _what_is_taken(form, text)
+    if taken is not None:
+        return [Violation("/data", f"This target gets the text alone, and takes {taken}.")]
+    refusal = names_refusal(text) if form in ("json", "object") else None
+    return [] if refusal is None else [Violation("/data", refusal)]
 
 
 #: What is not Char in XML 1.0. SQS refuses such characters, or puts U+FFFD in their place (AWS, SendMessage).
@@ -105,8 +130,15 @@ def _what_is_taken(form: RawForm, text: str) -> str | None:
             return "no empty one"
         wrong = _NOT_XML.search(text) if form == "xml" else None
         return None if wrong is None else f"no U+{ord(wrong[0]):04X}, which is no character of XML 1.0"
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+    value = _value(text)
+    if value is _NO_JSON:
         return "only JSON"
     return "only a JSON object" if form == "object" and not isinstance(value, dict) else None
+
+
+def _value(text: str) -> Any:
+    """The value of a JSON text; `_NO_JSON` of any other, and of one that is nested too deeply."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _NO_JSON
