@@ -63,6 +63,24 @@ def test_null_in_a_patch_removes_a_field(client: Client, name: str) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("field", "pointer"),
+    [
+        ({"retry": {"maxAttemps": None}}, "/retry/maxAttemps"),
+        ({"retry": {"maxAttempts": 4, "maxAttemps": None}}, "/retry/maxAttemps"),
+        ({"target": {**TARGET, "methd": None}}, "/target/methd"),
+        ({"schedule": {"hour": 3, "minut": None}}, "/schedule/minut"),
+    ],
+)
+def test_null_in_an_object_removes_no_field_that_it_never_has(
+    client: Client, field: dict[str, Any], pointer: str
+) -> None:
+    client.put(job=WHOLE)
+    for answer in (patched(client, field), client.put("other", {**WHOLE, **field})):
+        [error] = answer.json["errors"]
+        assert (answer.status, error["pointer"]) == (422, pointer)
+
+
 def test_null_removes_no_field_that_no_job_has(client: Client) -> None:
     client.put(job=WHOLE)
     for answer in (patched(client, {"timezon": None}), client.put("other", {**WHOLE, "timezon": None})):

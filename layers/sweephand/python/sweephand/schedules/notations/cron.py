@@ -46,7 +46,10 @@ _RULES: Final[Mapping[str, FieldRule]] = {
 _DAY_FIELDS: Final = ("dayOfMonth", "month", "dayOfWeek", "year")
 _TIME_FIELDS: Final = ("second", "minute", "hour")
 _CRON_RULES: Final = tuple(_RULES.values())[:-1]
-_NAMES: Final = ", ".join(_RULES)
+
+#: The names of the fields of an object.
+CRON_FIELDS: Final = tuple(_RULES)
+_NAMES: Final = ", ".join(CRON_FIELDS)
 
 
 class CronFields(NamedTuple):
@@ -141,7 +144,7 @@ def parse_fields(written: Mapping[str, object]) -> NamedFields:
     faults: list[ScheduleError] = []
     for name, value in written.items():
         try:
-            if value is not None:
+            if value is not None or name not in _RULES:
                 texts[name] = _read(name, value)
         except ScheduleError as fault:
             faults.append(ScheduleError(str(fault), pointer(name)))

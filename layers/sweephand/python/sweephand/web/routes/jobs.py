@@ -46,8 +46,8 @@ from sweephand.web.schemas.job_requests import (
     JobRequest,
     read_definition,
     read_payload,
-    unknown_nulls,
     validate_definition,
+    with_unknown_nulls,
 )
 from sweephand.web.schemas.responses import (
     JobPage,
@@ -369,4 +369,4 @@ def _relevant_violations(violations: Sequence[Violation], fields: Mapping[str, A
 def _patched_fields(before: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in before.items() if name not in _REPLACED_WHOLE & fields.keys()}
     found: dict[str, Any] = apply_merge_patch(kept, fields)
-    return found | unknown_nulls(fields)
+    return with_unknown_nulls(found, fields)

@@ -1,6 +1,7 @@
 """The bodies that write jobs, and how a body becomes a definition or all its violations."""
 
 from collections.abc import Collection, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from pydantic import Field
@@ -12,6 +13,7 @@ from sweephand.jobs.fields.registry import BATCH, CATCH_UP, FIELDS, RETRY
 from sweephand.jobs.fields.timing import CALENDAR, DST, TIMING
 from sweephand.jobs.validation import job_violations, payload_of, payload_violations
 from sweephand.model.definition import TARGET_FIELDS, Definition, Payload
+from sweephand.schedules.notations.cron import CRON_FIELDS
 from sweephand.targets.default import DEFAULT_TARGET
 from sweephand.targets.registry import either, target_types
 from sweephand.web.http import json_text
@@ -81,8 +83,19 @@ _NOT_WRITABLE: Final = dict.fromkeys(
     "Sweephand sets this field. Leave it out.",
 )
 
-#: The objects of which Sweephand knows every field. A field of null in such an object counts as left out.
-_KNOWN_OBJECTS: Final = tuple(each.name for each in FIELDS if isinstance(each.shape, Object | TargetOf))
+
+def _names_in(shape: Object | TargetOf) -> frozenset[str]:
+    if isinstance(shape, Object):
+        return frozenset(each.name for each in shape.fields)
+    return frozenset(chain.from_iterable(each.field_names for each in shape.types().values()))
+
+
+#: The objects of which Sweephand knows every field, with these. A field of null in such an object counts as
+#: left out.
+_KNOWN_OBJECTS: Final = {
+    "schedule": frozenset(CRON_FIELDS),
+    **{each.name: _names_in(each.shape) for each in FIELDS if isinstance(each.shape, Object | TargetOf)},
+}
 
 
 def read_definition(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Definition:
@@ -93,7 +106,7 @@ def read_definition(document: Mapping[str, Any], services: Services, requested_a
     """
     payload = read_payload(document)
     fields = json_text.with_plain_numbers({name: each for name, each in document.items() if name != "data"})
-    given = _without_inner_nulls(fields) | unknown_nulls(fields)
+    given = with_unknown_nulls(_without_inner_nulls(fields), fields)
     return validate_definition(given, payload, services, requested_at)
 
 
@@ -140,9 +153,20 @@ def read_payload(document: Mapping[str, Any]) -> Payload | None:
     return payload
 
 
-def unknown_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of null that no job has. They are refused like others: the caller may have meant another."""
+def with_unknown_nulls(given: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """`given`, with the fields of null in `fields` that no job has, also within the known objects.
+
+    They are refused like others: the caller may have meant another.
+    """
     known = {each.name for each in FIELDS} | _NOT_WRITABLE.keys()
+    found = {**given, **_unknown_nulls(fields, known)}
+    for name, inner in _KNOWN_OBJECTS.items():
+        if isinstance(fields.get(name), Mapping) and (unknown := _unknown_nulls(fields[name], inner)):
+            found[name] = {**found.get(name, {}), **unknown}
+    return found
+
+
+def _unknown_nulls(fields: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
     return {name: None for name, value in fields.items() if value is None and name not in known}
 
 
