@@ -33,7 +33,9 @@ def read_text(path: str) -> str:
         return _from_stdin()
     try:
         return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
         raise InputError(f"{path} cannot be read: {error}") from None
 
 

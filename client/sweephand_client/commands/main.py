@@ -3,6 +3,9 @@
 A command's module is imported when the command is called. All of them together would take half a second.
 """
 
+import io
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import partial
 from importlib import import_module, metadata
@@ -64,6 +67,9 @@ _PLACES: Final[Mapping[str, _Place]] = {
 }
 
 
+#: The exit code of what could not be done for lack of a stack, or of room on a disk.
+_UNREACHABLE: Final = 3
+
 #: What the help calls the types of Python. A flag has none.
 _TYPES: Final[Mapping[str, str]] = {
     "<str>": "TEXT",
@@ -110,7 +116,7 @@ def _made(name: str, place: _Place) -> Any:
         group.name = name
         for inner, each in group.commands.items():
             _complete_help(each, f"{name} {inner}")
-        return group
+        return _name_types(group)
     alone = typer.Typer(add_completion=False)
     register = alone.command(name) if place.is_plain else _module("session").command(alone, name)
     register(found)
@@ -125,9 +131,16 @@ def _complete_help(made: Any, name: str) -> Any:
 
 def _name_types(made: Any) -> Any:
     """Let the help of a command name the types of its options in words, not as Python has them."""
-    for each in made.params:
-        each.display_type = partial(_type_of, each.display_type)
+    made.get_params = partial(_named_params, made.get_params)
     return made
+
+
+def _named_params(params_of: Callable[[Any], list[Any]], context: Any) -> list[Any]:
+    found = params_of(context)
+    for each in found:
+        if not isinstance(each.display_type, partial):
+            each.display_type = partial(_type_of, each.display_type)
+    return found
 
 
 def _type_of(display_type: Callable[[Any], str], context: Any) -> str:
@@ -188,7 +201,25 @@ def options(
 
 def main() -> None:
     """Run the command line, and exit with its code."""
-    app(prog_name="sweephand")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # The locale of the terminal may lack a character.
+            stream.reconfigure(errors="backslashreplace")
+    code: Any = 0
+    try:
+        try:
+            app(prog_name="sweephand")
+        except SystemExit as ended:
+            code = ended.code
+        sys.stdout.flush()
+    except OSError as error:
+        # Python would try to write the rest once more as it ends.
+        if not isinstance(error, BrokenPipeError):
+            sys.stderr.write(f"The output cannot be written: {error.strerror}.\n")
+            code = _UNREACHABLE
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -148,6 +148,8 @@ def problem_of(status: int, body: Any) -> Problem:
         return Problem(status, str(body.get("title", "")), body["detail"], errors, kind)
     said = body.get("message") if isinstance(body, Mapping) else None
     detail = f"The gateway answers {status}: {said}." if said else f"The answer is {status}."
+    if said == "Forbidden":
+        detail += " The key may be mistyped, expired or revoked."
     return Problem(status, "", detail)
 
 

@@ -258,4 +258,6 @@ def _error_after(answer: _Answer, url: str, *, reads: bool, may_have_written: bo
 
 def _reason(error: Exception) -> str:
     """The last part of urllib3's message, without the object at its front."""
-    return str(error).rpartition(": ")[2].strip(")") or type(error).__name__
+    said = str(error).rpartition(": ")[2]
+    # The object at the front may have opened a parenthesis.
+    return said.removesuffix(")" * (said.count(")") - said.count("("))) or type(error).__name__

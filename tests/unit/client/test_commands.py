@@ -463,6 +463,12 @@ def test_the_page_has_an_example_of_every_command() -> None:
     assert lacking == []
 
 
+@pytest.mark.parametrize("words", [(), ("job",), ("job", "get"), ("dev",)])
+def test_the_help_names_no_types_of_python(words: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(app, [*words, "--help"])
+    assert ("--help" in done.stdout, "<bool>" in done.stdout) == (True, False)
+
+
 def test_the_contents_of_the_page_name_each_section() -> None:
     page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
     contents = re.findall(r"^- \[(.+)\]\(#.+\)$", page.partition("\n## ")[0], re.MULTILINE)

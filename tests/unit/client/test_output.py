@@ -3,7 +3,10 @@
 import datetime as dt
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 import typer
@@ -160,3 +163,35 @@ def test_a_table_fits_its_terminal_and_says_what_it_leaves_out(monkeypatch: pyte
         assert row[0] in lines[1]
         said = "" if left_out is None else f"The terminal is too narrow for {left_out}.\n"
         assert errors.getvalue() == said
+
+
+def ended(program: str, **environment: str) -> tuple[int, str, str]:
+    """The exit code, stdout and stderr of the command line if its app is that program."""
+    done = subprocess.run(  # noqa: S603 - the Python of this environment
+        [
+            sys.executable,
+            "-c",
+            f"import os, sys\nfrom sweephand_client.commands import main\n{program}\nmain.main()",
+        ],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("characters", [10, 100_000])
+def test_a_full_disk_is_told_and_is_no_difference(characters: int) -> None:
+    full = f"sys.stdout = open('/dev/full', 'w'); main.app = lambda **_: print('x' * {characters})"
+    assert ended(full) == (3, "", "The output cannot be written: No space left on device.\n")
+
+
+def test_a_reader_that_has_left_is_no_error() -> None:
+    left = "reads, writes = os.pipe(); os.close(reads); sys.stdout = open(writes, 'w')"
+    assert ended(f"{left}; main.app = lambda **_: print('x')") == (0, "", "")
+
+
+def test_a_character_that_the_locale_lacks_is_written_by_its_number() -> None:
+    said = "main.app = lambda **_: print(chr(0x65e5))"
+    assert ended(said, PYTHONIOENCODING="latin-1") == (0, "\\u65e5\n", "")

@@ -24,7 +24,7 @@ from sweephand_client.api.client import Client
 from sweephand_client.http import errors, exact_json
 from sweephand_client.http.authorization import Bearer, IamSignature
 from sweephand_client.http.operation import Repetition
-from sweephand_client.http.transport import Transport, checked_url
+from sweephand_client.http.transport import Transport, _reason, checked_url
 
 QUOTA: Final = Fault(429, {"retry-after": "3"}, b'{"detail": "too many"}')
 PROBLEM: Final = {"retry-after": "5", "content-type": "application/problem+json"}
@@ -273,6 +273,28 @@ def test_refused_fields_are_named_by_their_pointers(client: Client) -> None:
 def test_each_status_has_its_error(server: Server, token: str, kind: type[Exception]) -> None:
     with Client(server.url, token) as client, pytest.raises(kind):
         client.jobs.put("ns", "job", JOB)
+
+
+def test_a_key_that_the_gateway_does_not_know_is_named() -> None:
+    problem = errors.problem_of(403, {"message": "Forbidden"})
+    said = "The gateway answers 403: Forbidden. The key may be mistyped, expired or revoked."
+    assert problem.detail == said
+    assert errors.problem_of(403, {"message": "Not yours"}).detail == "The gateway answers 403: Not yours."
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "Pool(host='a'): Failed to resolve 'a' ([Errno -2] Unknown)",
+            "Failed to resolve 'a' ([Errno -2] Unknown)",
+        ),
+        ("Max retries (Caused by X('<obj>: Connection refused'))", "Connection refused'"),
+        ("", "OSError"),
+    ],
+)
+def test_a_reason_has_its_parentheses_in_pairs(said: str, told: str) -> None:
+    assert _reason(OSError(said)) == told
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a b", "\u00e4", "x" * 129])

@@ -35,7 +35,7 @@ export function SignIn({ told, onSignedIn }) {
       ${told && !problem ? html`<p class="problem" role="alert">${told}</p>` : null}
       <${ProblemNote} problem=${problem} />
       <${Field} id="key" label=${isToken ? "Token" : "API key"}
-        hint=${isToken ? null : "The stack's administrator makes keys. `make dev` and `make up` print that of a local stack."}>
+        hint=${isToken ? null : "The stack's administrator makes keys. `sweephand dev` and `make up` print that of a local stack."}>
         <input id="key" type="password" autocomplete="off" spellcheck=${false} required value=${key}
           placeholder=${isToken ? "" : "sh_…"} onInput=${(event) => setKey(event.target.value)} />
       <//>
