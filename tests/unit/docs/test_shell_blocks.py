@@ -105,6 +105,8 @@ def test_a_command_of_the_aws_cli_names_an_operation_and_its_options(words: list
     shape = model(service).operation_model(names[operation]).input_shape
     members = {f"--{xform_name(each, '-')}": each for each in shape.members}
     given = {RENAMED.get(each, each) for each in options if each.startswith("--")}
+    # A flag has an option for each of its values.
+    given = {each if each in members else each.replace("--no-", "--", 1) for each in given}
     assert given - OF_THE_CLI <= set(members), given - OF_THE_CLI - set(members)
     if "--zip-file" not in given:
         assert {members[each] for each in given - OF_THE_CLI} >= set(shape.required_members)
