@@ -25,7 +25,17 @@ def skips_jobs() -> Broken:
 
 @mutation("An audit arms a job from the present instant on", first=FIRST_WITH_AUDITS)
 def arms_lost_jobs_from_now() -> Broken:
-    return patch.object(Auditor, "_lost_since", lambda _, __, timer: timer.first.at + 1)
+    return patch.object(Auditor, "_lost_since", lambda _, __, timer, ___: timer.first.at + 1)
+
+
+@mutation(
+    "An audit arms a job behind the first gap in its chain of timers",
+    first=FIRST_WITH_AUDITS,
+    shown_by="tests/unit/runs/test_audit_gaps.py::"
+    "test_after_an_outage_it_records_no_trigger_as_skipped_that_was_delivered[latest-8]",
+)
+def arms_behind_the_first_gap() -> Broken:
+    return patch.object(audit, "last_run", lambda *_: None)
 
 
 @mutation("An audit arms earlier revisions by the present schedule", first=FIRST_WITH_AUDITS)

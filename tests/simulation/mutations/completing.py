@@ -251,3 +251,13 @@ def gives_up_what_was_completed(fail: Callable[..., Run | None], *args: Any) -> 
 @mutation("A job with `onError: pause` is not paused when a trigger of it is given up")
 def ignores_on_error() -> Broken:
     return patch.object(Definition, "pauses_on_error", property(lambda _: False))
+
+
+@mutation(
+    "A run that is given up stays open to its consumer's callbacks",
+    shown_by="tests/unit/runs/test_crashes.py::test_a_callback_that_comes_before_its_run_is_given_up_rules",
+)
+@replacing(FollowUp, "close")
+def leaves_given_up_runs_open(_: FollowUp, run: Run, reason: str) -> Run:
+    del reason
+    return run

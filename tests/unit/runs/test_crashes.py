@@ -197,13 +197,13 @@ def test_an_asynchronous_run_whose_trigger_crashes_functions_has_failed() -> Non
 
 
 def test_a_callback_that_comes_before_its_run_is_given_up_rules() -> None:
-    world, (crasher,) = crashed_after_its_claim()
+    world, (crasher,) = crashed_after_its_claim(onError="pause")
     run = run_of(world)
     assert run.token is not None
     completed = partial(world.callbacks().complete, run.key, run.run_id, run.token)
-    meanwhile(world, "after runs.claim", completed)
+    meanwhile(world, "before runs.move", completed)
     world.deliver([crasher])
-    assert run_of(world).state == "succeeded"
+    assert (run_of(world).state, world.stored().paused_at) == ("succeeded", None)
 
 
 def test_an_asynchronous_run_that_cannot_be_handled_has_failed() -> None:
