@@ -184,22 +184,28 @@ def _after_ms(life: Life, rev: str) -> int:
 
 
 def _dues(life: Life, reign: Reign, through: int) -> list[int]:
-    """Return the due times that a watch covers. A resume does not look back at the pause."""
-    since = _resumed_at(life, reign)
+    """Return the due times that a watch covers."""
+    since = _looks_back_to(life, reign)
     ended_at = life.last.paused_at if reign.until is None else None
     until = through if ended_at is None else min(through, ended_at)
     return [due_at for due_at in reign.dues(until) if due_at > since]
 
 
-def _resumed_at(life: Life, reign: Reign) -> int:
-    """Return up to when the resume that began a revision has decided; 0 if another write began it."""
+def _looks_back_to(life: Life, reign: Reign) -> int:
+    """Return up to when due times are not watched. A resume does not look back at the pause.
+
+    Nor does an update look back to before its request, to which less jitter may have moved a due time.
+    """
     number = next(number for number, each in enumerate(life.writes) if each.rev == reign.rev)
-    return decided_through(life, number) if life.writes[number].verb == "resume" else 0
+    write = life.writes[number]
+    if write.verb == "resume":
+        return decided_through(life, number)
+    return write.asked_at if write.since < write.asked_at - 1 else 0
 
 
 def _since(life: Life, reign: Reign) -> int:
     """Return the instant up to which the watch of a revision looks at no trigger."""
-    return max(reign.since, _resumed_at(life, reign))
+    return max(reign.since, _looks_back_to(life, reign))
 
 
 def _is_fine(tale: Tale, uid: str, due_at: int, after_ms: int, since: int, *, by: int | None = None) -> bool:

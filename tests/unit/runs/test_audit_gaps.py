@@ -1,6 +1,7 @@
 """An audit arms a job behind its last trigger, also if there is a gap in its chain of timers before that."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from tests.fakes.world import NOON, World, key_of
@@ -17,7 +18,7 @@ STEP = 10 * MINUTE
 OUTAGE = NOON + 2 * HOUR + MINUTE
 
 
-def world_with(**written: object) -> World:
+def world_with(**written: Any) -> World:
     """A world with a job each ten minutes, and with another one whose timers stay."""
     world = World()
     for name in ("job", "other"):
