@@ -9,6 +9,7 @@ from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.turns import OVER, PROCESS_MS, Event, id_of, is_taken_back, may_overlap, moments
 from tests.simulation.oracle.windows import may_hold
+from tests.simulation.traces.rare_events import LimitSet
 from tests.simulation.traces.trace import InLine, LineStored, Mishap, RunStored
 
 #: A waiting trigger has its turn and begins within this time, which covers sending, receiving and reading.
@@ -45,6 +46,8 @@ def who_waits_goes_promptly(tale: Tale) -> Iterator[str]:
             # A copy of it may have been skipped at that instant: then it does not begin.
             trigger_id = event.holder.trigger_id
             has_come = _begins(trigger_id, soon) or trigger_id in turns.over
+            # The valve may have given it a later slot.
+            has_come = has_come or any(each.at <= late_at for each in tale.of(LimitSet))
         else:
             continue
         if who and not has_come and not turns.is_taken_back(who[0].trigger_id, event.at):
