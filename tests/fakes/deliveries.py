@@ -76,17 +76,6 @@ def change(world: World, **changes: Any) -> None:
     assert world.jobs.put(replace(job, version=world.ids.token(), **changes), job.version)
 
 
-def meanwhile(world: World, call: str, action: Callable[[], object]) -> None:
-    """Run an action of another process at the first announcement of a call."""
-
-    def announce(announced: str) -> None:
-        if announced == call:
-            world.announce = lambda _: None
-            action()
-
-    world.announce = announce
-
-
 def put_repeated_after(world: World, between: Callable[[], object]) -> None:
     """The next write of a job is made twice, with something else between the two."""
     put = world.jobs.put

@@ -1,12 +1,21 @@
-"""The faults of a world: a process that ends at a call, and a store that fails at a call."""
+"""What happens at the calls of a world: a process ends, a store fails, time passes, another process acts."""
 
 from collections.abc import Callable
 from itertools import count
+from typing import Protocol
 
 import pytest
+from tests.fakes.doubles import HandClock
 from tests.fakes.world import World, quiet
 
 from sweephand.base.errors import StoreError
+
+
+class Announcing(Protocol):
+    """A world, or a scene, that announces each call of a port before and after it."""
+
+    announce: Callable[[str], None]
+    clock: HandClock
 
 
 class Killed(BaseException):
@@ -57,7 +66,7 @@ def kill_everywhere(
             raise AssertionError(f"killed {calls[number]} (call {number} of {len(calls)})") from error
 
 
-def failing(world: World, call: str, *, times: int | None = None, after: bool = False) -> None:
+def failing(world: Announcing, call: str, *, times: int | None = None, after: bool = False) -> None:
     """Let the call of a port (`jobs.get`) raise StoreError from now on, always or so many `times`.
 
     With `after`, the call is made first and then raises, as if its answer were lost.
@@ -72,9 +81,38 @@ def failing(world: World, call: str, *, times: int | None = None, after: bool = 
     world.announce = announce
 
 
-def working(world: World) -> None:
+def working(world: Announcing) -> None:
     """Let every call work again."""
     world.announce = quiet
+
+
+def slow(world: Announcing, duration_ms: int, *calls: str) -> None:
+    """Let each announcement of these calls (`after jobs.get`) take that long from now on."""
+
+    def announce(announced: str) -> None:
+        if announced in calls:
+            world.clock.time += duration_ms
+
+    world.announce = announce
+
+
+def meanwhile(
+    world: Announcing, call: str, action: Callable[[], object], *, number: int = 0, times: int = 1
+) -> None:
+    """Run an action of another process at an announcement of a call (`before jobs.put`).
+
+    `number` counts the announcements from 0. From that one on, it runs so many `times`.
+    """
+    numbers = count()
+
+    def announce(announced: str) -> None:
+        if announced == call and number <= next(numbers) < number + times:
+            world.announce = quiet
+            action()
+            if world.announce is quiet:  # the action has arranged nothing else
+                world.announce = announce
+
+    world.announce = announce
 
 
 def crashing(call: str) -> None:

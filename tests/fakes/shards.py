@@ -1,6 +1,5 @@
 """Shards of a world in memory: timers that a test writes itself, and the triggers that a sweep sends."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from tests.fakes.world import NOON, World
@@ -41,27 +40,3 @@ def crowded(number: int) -> World:
         written(world, f"job-{each:02d}", NOON + 300_000 + each * 60_000 // max(60, number))
     world.clock.time = NOON + 240_000
     return world
-
-
-def meanwhile(world: World, call: str, action: Callable[[], object], *, number: int = 0) -> None:
-    """Run an action of another process at an announcement of a call. `number` counts them from 0."""
-    seen = 0
-
-    def announce(announced: str) -> None:
-        nonlocal seen
-        if announced == call:
-            seen += 1
-            if seen == number + 1:
-                action()
-
-    world.announce = announce
-
-
-def meanwhile_each(world: World, call: str, duration_ms: int) -> None:
-    """Move the clock forward at each announcement of a call."""
-
-    def announce(announced: str) -> None:
-        if announced == call:
-            world.clock.time += duration_ms
-
-    world.announce = announce

@@ -8,9 +8,9 @@ from tests.contract.builders import NOON, UID, job, policy, trigger_message
 from tests.fakes.doubles import CountingIds, HandClock, Interrupted, Letterbox
 from tests.fakes.flow_memory import FlowBox, MemoryGateLines, MemoryGates, MemoryPolicies
 from tests.fakes.memory import MemoryJobs
+from tests.fakes.world import quiet
 
 from sweephand.base.concurrency import one_by_one
-from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.flow.forward import Forward
 from sweephand.flow.gates import Gates
@@ -66,11 +66,11 @@ class Flow:
     during: Callable[[TriggerMessage, Permit], bool | LineWait] = true
     connecting: Callable[[], None] = lambda: None
     is_out: bool = False
-    announce: Callable[[str], None] = lambda _: None
     _open: int = 0
     _threads: list[Callable[[], object]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.announce: Callable[[str], None] = quiet
         self.queue = FlowBox(self.clock.now)
         self.deliveries = Letterbox(self.clock)
 
@@ -192,15 +192,6 @@ class Flow:
     def sent(self, purpose: str) -> list[GateMessage]:
         found = [each for each, _ in self.queue.sent if isinstance(each, GateMessage)]
         return [each for each in found if each.purpose == purpose]
-
-    def fail_at(self, call: str) -> None:
-        """Let a call raise StoreError from now on."""
-
-        def fail(announced: str) -> None:
-            if announced == call:
-                raise StoreError(f"{call}, as the test asks")
-
-        self.announce = fail
 
     def _acknowledge(self) -> None:
         self.acknowledged += 1

@@ -6,9 +6,9 @@ from unittest.mock import patch
 import pytest
 from tests.contract.builders import NOON
 from tests.fakes.definitions import definition
+from tests.fakes.faults import failing
 from tests.unit.flow.scene import GATE, KEY, Flow, flow, triggers
 
-from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.flow.direct_slots import DirectSlots, take_slots
 from sweephand.flow.gates import Gates
@@ -119,12 +119,7 @@ def test_an_asynchronous_run_goes_on_with_its_slot() -> None:
 def test_a_slot_whose_writes_fail_comes_back_by_itself() -> None:
     scene = flow(1)
     slots, [permit] = taken(scene, 1)
-
-    def failing(call: str) -> None:
-        if call == "before gates.change":
-            raise StoreError("as the test asks")
-
-    scene.announce = failing
+    failing(scene, "gates.change")
     slots.close(permit)
     assert used(scene) == 1
     scene.announce = lambda _: None

@@ -4,6 +4,7 @@ from unittest.mock import patch
 
 import pytest
 from tests.contract.builders import NOON, trigger_message
+from tests.fakes.faults import failing, slow
 from tests.unit.flow.scene import BATON, KEY, Flow, flow, store_job, triggers
 
 from sweephand.base.errors import StoreError
@@ -53,7 +54,7 @@ def test_all_goes_to_a_gate_with_a_share_which_is_looked_after_before_the_entry_
 def test_an_entry_that_cannot_be_written_at_the_other_gate_stays() -> None:
     scene = flow(4)
     scene.put(*triggers(2), gate=3)
-    scene.fail_at("before lines.put")
+    failing(scene, "lines.put")
     with pytest.raises(StoreError):
         scene.handle(BATON._replace(gate=3))
     assert len(scene.waiting(3)) == 2
@@ -97,7 +98,7 @@ def test_triggers_that_leave_or_stay_count_the_crash_of_the_function_that_had_le
 
 def test_triggers_are_sent_before_their_entry_is_written_without_them() -> None:
     scene = missing_policy()
-    scene.fail_at("before deliveries.send")
+    failing(scene, "deliveries.send")
     with pytest.raises(StoreError):
         scene.handle()
     assert len(scene.waiting()) == 5
@@ -130,12 +131,7 @@ def test_a_line_that_takes_too_long_goes_on_with_another_baton() -> None:
     scene = flow(4)
     for number in range(250):
         scene.put(trigger_message(NOON + number), gate=3)
-
-    def slow(call: str) -> None:
-        if call == "before lines.put":
-            scene.clock.time += 100
-
-    scene.announce = slow
+    slow(scene, 100, "before lines.put")
     scene.handle(BATON._replace(gate=3))
     assert 0 < len(scene.waiting(3)) < 250
     assert 3 in {each.gate for each in scene.sent("baton")}
@@ -187,12 +183,7 @@ def test_a_long_line_of_a_paused_policy_is_read_once_to_its_end() -> None:
     scene = paused_policy()
     for number in range(450):
         scene.put(of("left" if number % 200 == 199 else "stays", number))
-
-    def slow(call: str) -> None:
-        if call == "before lines.top":
-            scene.clock.time += 11_000
-
-    scene.announce = slow
+    slow(scene, 11_000, "before lines.top")
     scene.handle()
     batons = 0
     while scene.queue.waiting and batons < 10:

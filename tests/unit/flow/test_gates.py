@@ -4,6 +4,7 @@ from unittest.mock import patch
 
 import pytest
 from tests.contract.builders import NOON, policy
+from tests.fakes.faults import failing
 from tests.unit.flow.scene import GATE, KEY, Flow, flow, spend_until, triggers
 
 from sweephand.base.errors import StoreError
@@ -145,7 +146,7 @@ def test_a_newcomer_chooses_a_gate_as_likely_as_its_share_is_large(
 
 def test_an_entry_that_cannot_be_written_is_an_error_and_nothing_else_happens() -> None:
     scene = flow()
-    scene.fail_at("before lines.put")
+    failing(scene, "lines.put")
     with pytest.raises(StoreError):
         scene.gates().enqueue(KEY, "normal", triggers(1), "source")
     assert (scene.queue.sent, scene.gate()) == ([], Gate())

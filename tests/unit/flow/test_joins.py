@@ -1,10 +1,10 @@
 """Triggers that wait since the same second share entries of a line, whichever functions enqueue them."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from tests.contract.builders import NOON
+from tests.fakes.faults import failing, meanwhile
 from tests.unit.flow.scene import GATE, KEY, Flow, flow, triggers
 
 from sweephand.base.instants import SECOND_MS, Instant
@@ -26,17 +26,6 @@ def lease(scene: Flow, entry: Entry) -> Entry:
     leased = entry._replace(token=scene.ids.token(), owner="other", until=NOON + 180_000)
     assert scene.lines.replace(GATE, entry, leased)
     return leased
-
-
-def at_call(scene: Flow, call: str, act: Callable[[], object]) -> None:
-    """Let something happen once, at the next such call."""
-
-    def announce(announced: str) -> None:
-        if announced == call:
-            scene.announce = lambda _: None
-            act()
-
-    scene.announce = announce
 
 
 def test_triggers_of_one_second_stand_in_one_entry_and_are_all_delivered() -> None:
@@ -104,7 +93,7 @@ def test_an_entry_that_a_function_has_leased_is_not_joined() -> None:
 def test_a_trigger_stands_apart_if_a_function_leases_the_entry_at_that_moment() -> None:
     scene = flow(4)
     enqueue(scene, NOON)
-    at_call(scene, "before lines.replace", lambda: lease(scene, scene.entries()[0]))
+    meanwhile(scene, "before lines.replace", lambda: lease(scene, scene.entries()[0]))
     enqueue(scene, NOON + 1)
     assert sorted((each.owner, len(each.messages)) for each in scene.entries() if each.owner) == [
         ("other", 1)
@@ -116,7 +105,7 @@ def test_a_trigger_stands_apart_if_the_entry_is_deleted_at_that_moment() -> None
     scene = flow(4)
     enqueue(scene, NOON)
     entry = scene.entries()[0]
-    at_call(scene, "before lines.replace", lambda: scene.lines.replace(GATE, lease(scene, entry), None))
+    meanwhile(scene, "before lines.replace", lambda: scene.lines.replace(GATE, lease(scene, entry), None))
     enqueue(scene, NOON + 1)
     assert [each.not_before for each in scene.waiting()] == [NOON + 1]
 
@@ -124,7 +113,7 @@ def test_a_trigger_stands_apart_if_the_entry_is_deleted_at_that_moment() -> None
 def test_a_function_that_would_lease_an_entry_reads_what_has_joined_it() -> None:
     scene = flow(4)
     enqueue(scene, NOON)
-    at_call(scene, "before lines.replace", lambda: enqueue(scene, NOON + 1))
+    meanwhile(scene, "before lines.replace", lambda: enqueue(scene, NOON + 1))
     scene.handle()
     assert [each.not_before for each in scene.delivered] == [NOON, NOON + 1]
     assert scene.entries() == []
@@ -142,7 +131,7 @@ def test_who_joins_has_the_gate_looked_after() -> None:
 def test_a_line_that_cannot_be_read_takes_a_trigger_all_the_same() -> None:
     scene = flow(4)
     enqueue(scene, NOON)
-    scene.fail_at("before lines.top")
+    failing(scene, "lines.top")
     enqueue(scene, NOON + 1)
     assert sizes(scene) == [1, 1]
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from tests.contract.builders import NOON, job, policy, trigger_message
+from tests.fakes.faults import meanwhile
 from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, spend_until, triggers
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
@@ -233,13 +234,8 @@ def test_a_wake_up_takes_the_place_of_the_guard_that_it_names(guard: str | None)
 
 def test_a_wake_up_that_comes_second_leaves_the_place_of_the_guard_that_follows() -> None:
     scene = guarded()
-
-    def meanwhile(call: str) -> None:
-        if call == "before gates.change":
-            scene.announce = lambda _: None
-            scene.store.change(ACME, GateChange(guard=Swap(GUARD, NEXT)))
-
-    scene.announce = meanwhile
+    following = GateChange(guard=Swap(GUARD, NEXT))
+    meanwhile(scene, "before gates.change", lambda: scene.store.change(ACME, following))
     scene.handle(WAKE)
     assert scene.store.get(ACME).guard == NEXT
     assert listed(scene) == (WaitingGate(ACME, GUARD),)

@@ -2,6 +2,7 @@
 
 import pytest
 from tests.contract.builders import NOON, policy
+from tests.fakes.faults import failing, meanwhile
 from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, spend_until, triggers
 
 from sweephand.base.errors import StoreError
@@ -82,11 +83,11 @@ def test_a_guard_that_removes_itself_sees_what_came_before_it_was_gone() -> None
     """Who wrote that entry has seen the guard, and relies on it."""
     scene = guarded(0)
 
-    def meanwhile(call: str) -> None:
+    def come(call: str) -> None:
         if call == "before gates.change" and not scene.lines.everything():
             scene.put(*triggers(1))
 
-    scene.announce = meanwhile
+    scene.announce = come
     assert scene.handle(GUARD) == "served"
     assert len(scene.delivered) == 1
     assert scene.acknowledged == 1
@@ -95,13 +96,8 @@ def test_a_guard_that_removes_itself_sees_what_came_before_it_was_gone() -> None
 
 def test_a_guard_that_another_one_replaces_meanwhile_leaves_the_gate_to_it() -> None:
     scene = guarded(0)
-
-    def meanwhile(call: str) -> None:
-        if call == "before gates.change":
-            scene.announce = lambda _: None
-            scene.store.change(GATE, GateChange(guard=Swap("guard", "another")))
-
-    scene.announce = meanwhile
+    another = GateChange(guard=Swap("guard", "another"))
+    meanwhile(scene, "before gates.change", lambda: scene.store.change(GATE, another))
     assert scene.handle(GUARD) == "other"
     assert scene.gate().guard == "another"
 
@@ -116,7 +112,7 @@ def test_a_guard_that_its_gate_does_not_know_begins_another_only_where_something
 
 def test_a_guard_is_not_acknowledged_before_the_next_one_is_stored() -> None:
     scene = guarded()
-    scene.fail_at("before gates.change")
+    failing(scene, "gates.change")
     with pytest.raises(StoreError):
         scene.handle(GUARD)
     assert scene.acknowledged == 0

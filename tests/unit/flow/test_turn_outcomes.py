@@ -2,6 +2,7 @@
 
 import pytest
 from tests.contract.builders import NOON, job, trigger_message
+from tests.fakes.faults import slow
 from tests.unit.flow.scene import flow, triggers
 
 from sweephand.base.errors import StoreError
@@ -148,12 +149,8 @@ def test_a_slow_rate_costs_a_message_for_each_token_and_no_more() -> None:
 def test_the_first_token_after_a_quiet_time_is_for_when_the_request_is_ready() -> None:
     scene = flow(8, rate=Rate(10, 1_000))
     scene.put(*triggers(1))
-
-    def prepared(call: str) -> None:
-        """The run is claimed, and the connection is made."""
-        scene.clock.time += 150 * (call == "before consumer.deliver")
-
-    scene.announce = prepared
+    # Meanwhile the run is claimed, and the connection is made.
+    slow(scene, 150, "before consumer.deliver")
     scene.handle()
     assert len(scene.delivered) == 1
     assert scene.gate().last_us == (NOON + 100) * 1_000, "one token was taken, and none is lost"
@@ -164,12 +161,12 @@ def test_a_function_reads_the_policy_again_before_it_takes_tokens_a_second_later
     scene.put(*triggers(12))
     calls: list[str] = []
 
-    def slow(*_: object) -> bool:
+    def delayed(*_: object) -> bool:
         scene.clock.time += 2_000
         calls.append("two seconds later")
         return True
 
-    scene.during, scene.announce = slow, calls.append
+    scene.during, scene.announce = delayed, calls.append
     scene.handle()
     later = calls[calls.index("two seconds later") :]
     assert later.index("before policies.get") < later.index("before gates.change")

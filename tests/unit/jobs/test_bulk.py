@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.fakes.faults import failing
+from tests.fakes.faults import failing, meanwhile, slow
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
@@ -81,12 +81,7 @@ def test_a_call_ends_in_time_and_the_next_ones_do_the_rest(verb: str) -> None:
     world = with_jobs(200)
     if verb == "resume":
         pause(world)
-
-    def announce(call: str) -> None:
-        if call in ("before jobs.put", "before jobs.delete"):
-            world.clock.time += 200
-
-    world.announce = announce
+    slow(world, 200, "before jobs.put", "before jobs.delete")
     count, calls, after = 0, 0, ""
     while True:
         begun_at = world.clock.time
@@ -103,12 +98,7 @@ def test_each_job_is_resumed_from_the_moment_at_which_its_turn_comes(world: Worl
     for number in range(40):
         world.put(f"job-{number:02d}", schedule="@every 1s")
     pause(world)
-
-    def announce(call: str) -> None:
-        if call == "before jobs.put":
-            world.clock.time += 200
-
-    world.announce = announce
+    slow(world, 200, "before jobs.put")
     world.api().bulk.resume(ALL, mode="none", who="test")
     jobs = world.jobs.page("ns", "", "", 100).items
     assert all(job.cut - job.updated_at <= 200 for job in jobs)
@@ -117,15 +107,7 @@ def test_each_job_is_resumed_from_the_moment_at_which_its_turn_comes(world: Worl
 
 def test_a_bulk_call_skips_a_job_that_is_deleted_during_the_call() -> None:
     world = with_jobs(3)
-    left = 1
-
-    def announce(call: str) -> None:
-        nonlocal left
-        if call == "before jobs.get" and left:
-            left -= 1
-            world.delete("job-0000")
-
-    world.announce = announce
+    meanwhile(world, "before jobs.get", lambda: world.delete("job-0000"))
     assert pause(world) == BulkResult(2, None)
 
 

@@ -1,11 +1,12 @@
 """Writing many jobs in one call: the number of requests, and the promises to each job of the call."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from tests.fakes.deliveries import change, put_repeated_after
+from tests.fakes.faults import failing, slow
 from tests.fakes.stale_jobs import StaleJobs
 from tests.fakes.world import NOON, World, definition, key_of
 
@@ -75,14 +76,14 @@ def test_a_queue_that_takes_its_time_makes_no_trigger_of_many_jobs_late(
     send = world.queue.send
     late_ms: list[int] = []
 
-    def slow(messages: Sequence[tuple[Any, int]]) -> None:
+    def delayed(messages: Sequence[tuple[Any, int]]) -> None:
         now = world.api_clock.now()
         world.clock.time += len(messages)
         late_ms.extend(world.api_clock.now() + delay - each.not_before for each, delay in messages if delay)
         assert all(each.not_before >= now + delay for each, delay in messages if delay)
         send(messages)
 
-    monkeypatch.setattr(world.queue, "send", slow)
+    monkeypatch.setattr(world.queue, "send", delayed)
     write(world, *(job(f"job-{number}", schedule="* * * * * *") for number in range(100)))
     assert len(late_ms) > 5_000
     assert max(late_ms) <= SEND_AT_ONCE
@@ -168,60 +169,36 @@ def test_a_creation_that_is_repeated_after_an_update_is_made_once_though_its_rev
     assert (stored.rev[:2], stored.definition.written["description"]) == ("2-", "another client's")
 
 
-def failing(world: World, call: str, times: int) -> None:
-    """Have the next calls of that name fail."""
-    left = [times]
-
-    def announce(announced: str) -> None:
-        if announced == f"before {call}" and left[0]:
-            left[0] -= 1
-            raise StoreError("no answer")
-
-    world.announce = announce
-
-
 @pytest.mark.parametrize("call", ["jobs.get_many", "timers.put"])
 def test_jobs_that_cannot_be_written_together_are_written_one_by_one(world: World, call: str) -> None:
-    failing(world, call, 1)
+    failing(world, call, times=1)
     assert outcomes(write(world, job("a"), job("b"))) == ["created", "created"]
 
 
 def test_a_store_that_fails_throughout_fails_each_job(world: World) -> None:
-    failing(world, "timers.put", 100)
+    failing(world, "timers.put")
     assert outcomes(write(world, job("a"), job("b"))) == [StoreError.__name__] * 2
     assert world.jobs.get_many([key_of("a"), key_of("b")]) == {}
 
 
 def test_a_commit_that_fails_does_not_stop_the_others(world: World) -> None:
-    failing(world, "jobs.put", 1)
+    failing(world, "jobs.put", times=1)
     results = write(world, job("a"), job("b"))
     assert outcomes(results) == [StoreError.__name__, "created"]
-
-
-def thawed_late(call: str) -> Callable[[World], None]:
-    def arrange(world: World) -> None:
-        def announce(announced: str) -> None:
-            if announced == call:
-                world.announce = lambda _: None
-                world.clock.time += REQUEST_TIME_LIMIT_MS + 1
-
-        world.announce = announce
-
-    return arrange
 
 
 @pytest.mark.parametrize(
     "call", ["before jobs.get_many", "after jobs.get_many", "before timers.put", "after timers.put"]
 )
 def test_a_call_that_is_thawed_late_commits_nothing(world: World, call: str) -> None:
-    thawed_late(call)(world)
+    slow(world, REQUEST_TIME_LIMIT_MS + 1, call)
     results = write(world, job("a"), job("b"))
     assert outcomes(results) == [UnavailableError.__name__] * 2
     assert world.jobs.get_many([key_of("a"), key_of("b")]) == {}
 
 
 def test_a_commit_that_is_thawed_late_is_not_sent(world: World) -> None:
-    thawed_late("before jobs.put")(world)
+    slow(world, REQUEST_TIME_LIMIT_MS + 1, "before jobs.put")
     results = write(world, job("a"), job("b"))
     assert outcomes(results) == [StoreError.__name__, UnavailableError.__name__]
     assert world.jobs.get_many([key_of("a"), key_of("b")]) == {}

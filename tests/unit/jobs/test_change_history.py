@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.fakes.faults import calls_of, failing, killed_at, working
+from tests.fakes.faults import calls_of, failing, killed_at, meanwhile, working
 from tests.fakes.world import NOON, World, definition, key_of
 
 from sweephand.base.errors import NotFoundError, PreconditionError, StoreError
@@ -162,15 +162,7 @@ def test_a_write_that_is_killed_leaves_its_change_only_if_it_was_committed(name:
 
 def test_a_write_that_lost_to_another_leaves_one_change_for_each(world: World) -> None:
     world.put(schedule="@every 1h", data="0")
-    left = 1
-
-    def announce(call: str) -> None:
-        nonlocal left
-        if call == "before jobs.put" and left:
-            left -= 1
-            world.put(schedule="@every 1h", data="1")
-
-    world.announce = announce
+    meanwhile(world, "before jobs.put", lambda: world.put(schedule="@every 1h", data="1"))
     world.put(schedule="@every 1h", data="2")
     assert whats(world) == ["created", "replaced", "replaced"]
 

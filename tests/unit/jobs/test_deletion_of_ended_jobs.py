@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.fakes.deliveries import meanwhile
+from tests.fakes.faults import meanwhile
 from tests.fakes.policies import add_policy, jobs_in_line, nobody_serves
 from tests.fakes.world import NOON, World, key_of
 from tests.unit.jobs.limited import count, names, settle, world_with

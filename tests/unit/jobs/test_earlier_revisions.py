@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from tests.fakes.faults import calls_of, failing
+from tests.fakes.faults import calls_of, failing, slow
 from tests.fakes.world import NOON, World
 
 from sweephand.base.errors import StoreError
@@ -70,12 +70,7 @@ def test_a_write_is_not_committed_if_the_revision_that_it_pushes_out_cannot_be_f
 def test_the_cut_is_read_after_filing(world: World) -> None:
     hammered(world, FULL)
     world.clock.time += SECOND_MS
-
-    def announce(call: str) -> None:
-        if call == "before jobs.file":
-            world.clock.time += 5_000
-
-    world.announce = announce
+    slow(world, 5_000, "before jobs.file")
     job = world.patch(description="one too many").job
     assert job.cut == world.clock.time
     assert job.earlier[-1].until == job.cut

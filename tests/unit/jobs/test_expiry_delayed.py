@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.fakes.faults import calls_of, failing, killed_at, working
+from tests.fakes.faults import calls_of, failing, killed_at, slow, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
@@ -144,11 +144,7 @@ def test_runs_of_earlier_jobs_of_its_name_are_not_read_again_and_again(world: Wo
 def test_a_job_whose_runs_take_too_long_to_read_is_kept_for_its_retention(world: World) -> None:
     world.put(schedule="R1001/PT1S", deleteAfterCompletion=True)
     world.run_until(NOON + 999_000)
-
-    def announce(call: str) -> None:
-        world.clock.time += BULK_TIME_LIMIT_MS * (call == "after runs.page")
-
-    world.announce = announce
+    slow(world, BULK_TIME_LIMIT_MS, "after runs.page")
     world.run_until(NOON + 1_100_000)
     assert world.has_job()
 

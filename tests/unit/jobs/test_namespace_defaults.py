@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
+from tests.fakes.faults import failing
 from tests.fakes.http_events import NS_ADMIN, READER, STRANGER, WRITER, Answered, Client
 from tests.fakes.world import NOON, World
 
-from sweephand.base.errors import StoreError
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS
 
 URL = "/v1/namespaces/ns"
@@ -137,12 +137,7 @@ def test_a_trigger_waits_while_the_settings_cannot_be_read() -> None:
     to = client(defaultTarget=BASE)
     to.put(job=SOON)
     to.world.clock.time += 10_000
-
-    def announce(call: str) -> None:
-        if call == "before namespaces.with_windows":
-            raise StoreError("down")
-
-    to.world.announce = announce
+    failing(to.world, "namespaces.with_windows")
     (handled,) = to.world.deliver(to.world.queue.take())
     assert handled.outcome is not None
     assert handled.outcome.name == "fault"

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
+from tests.fakes.faults import failing
 from tests.fakes.http_events import NS_ADMIN, READER, WRITER, Answered, Client
 from tests.fakes.world import World
 
-from sweephand.base.errors import StoreError
 from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS
 
@@ -154,11 +154,6 @@ def test_a_patch_that_leaves_the_target_alone_is_taken_after_the_lists_have_chan
 
 def test_a_job_is_not_written_while_the_lists_cannot_be_read() -> None:
     to = client(HOSTS)
-
-    def announce(call: str) -> None:
-        if call == "before namespaces.with_windows":
-            raise StoreError("down")
-
-    to.world.announce = announce
+    failing(to.world, "namespaces.with_windows")
     fresh = Client(to.world)
     assert fresh.put(job=job(target=INSIDE, retry={})).status == 503

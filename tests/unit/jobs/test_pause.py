@@ -1,7 +1,7 @@
 """After a pause no delivery begins, and triggers are held until the resume."""
 
 import pytest
-from tests.fakes.faults import calls_of, failing, working
+from tests.fakes.faults import calls_of, failing, meanwhile, slow, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import NotFoundError, PreconditionError, StoreError, UnavailableError
@@ -49,12 +49,7 @@ def test_the_instant_of_a_pause_is_just_before_the_write_and_not_before_the_cut(
     assert world.pause().paused_at == NOON + 60_000
     other = World()
     other.put(schedule="@every 10s")
-
-    def announce(call: str) -> None:
-        if call == "after jobs.get":
-            other.clock.time += 4_000
-
-    other.announce = announce
+    slow(other, 4_000, "after jobs.get")
     assert other.pause().paused_at == NOON + 4_000
 
 
@@ -82,15 +77,7 @@ def test_a_retry_that_falls_into_the_pause_waits_and_goes_on_after_it(world: Wor
 
 def test_a_pause_that_an_update_overtakes_pauses_the_updated_job(world: World) -> None:
     world.put(schedule="@every 10s", data="0")
-    left = 1
-
-    def announce(call: str) -> None:
-        nonlocal left
-        if call == "before jobs.put" and left:
-            left -= 1
-            world.put(schedule="@every 10s", data="1")
-
-    world.announce = announce
+    meanwhile(world, "before jobs.put", lambda: world.put(schedule="@every 10s", data="1"))
     paused = world.pause()
     assert paused.paused_at is not None
     assert len(paused.earlier) == 1
@@ -112,12 +99,7 @@ def test_after_a_store_error_the_job_is_paused_or_not_and_a_repeated_pause_is_sa
 
 def test_a_pause_that_takes_too_long_is_given_up_and_nothing_is_written(world: World) -> None:
     world.put(schedule="@every 10s")
-
-    def announce(call: str) -> None:
-        if call == "before jobs.get":
-            world.clock.time += REQUEST_TIME_LIMIT_MS + 1
-
-    world.announce = announce
+    slow(world, REQUEST_TIME_LIMIT_MS + 1, "before jobs.get")
     with pytest.raises(UnavailableError):
         world.pause()
     job = world.stored()

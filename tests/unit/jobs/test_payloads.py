@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.fakes.faults import calls_of, failing, working
+from tests.fakes.faults import calls_of, failing, meanwhile, working
 from tests.fakes.memory import MemoryPayloads
 from tests.fakes.world import World, key_of
 
@@ -298,17 +298,15 @@ def test_two_moves_in_opposite_directions_at_once_leave_a_copy_that_does_not_exp
     name = (job.uid, stored.ref or "")
     calls = calls_of(world, world.upkeep().payload_audit.step)
 
-    def opposite(call: str) -> None:
+    def opposite() -> None:
         """What a tick of the other parameters does in the middle of a move to the table."""
-        if call == "before payloads.discard":
-            world.announce = lambda _: None
-            bucket.put(*name, large("a"))
-            table.discard(*name)
+        bucket.put(*name, large("a"))
+        table.discard(*name)
 
     assert "after payloads.page" in calls
     move_to(world, table, bucket)
     world.audits.save_position("1:")
-    world.announce = opposite
+    meanwhile(world, "before payloads.discard", opposite)
     world.upkeep().payload_audit.step()
     assert held(table) | held(bucket) == {large("a")}
 

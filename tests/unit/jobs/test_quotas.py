@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.fakes.faults import failing, meanwhile, slow
 from tests.fakes.flow_memory import MemoryNamespaces
 from tests.fakes.stale_jobs import StaleJobs
 from tests.fakes.world import NOON, World, definition, key_of
@@ -143,13 +144,8 @@ def test_two_processes_that_begin_the_first_count_at_once_lose_no_place() -> Non
     world = world_with(jobs_max=1)
     world.namespaces._counts.clear()
     other = world.api().namespaces._quotas
-
-    def announce(call: str) -> None:
-        if call == "after namespaces.job_count":
-            world.announce = lambda _: None
-            other.reserve("ns")  # its job is not stored yet
-
-    world.announce = announce
+    # The job of the other process is not stored yet.
+    meanwhile(world, "after namespaces.job_count", lambda: other.reserve("ns"))
     with pytest.raises(QuotaError):
         world.put("a", dueTime="9h")
     assert count(world).used == 1
@@ -162,14 +158,12 @@ def test_a_deletion_during_a_new_count_frees_no_place_twice() -> None:
         world.put(f"a-{number}", dueTime="9h")
     world.clock.time += RECOUNT_AFTER_MS + 1
 
-    def announce(call: str) -> None:
-        if call == "after jobs.delete":
-            world.announce = lambda _: None
-            world.put("b", dueTime="9h")  # the mark
-            world.clock.time += RECOUNT_AFTER_MS + 1
-            world.put("c", dueTime="9h")  # the new count, without the deleted job
+    def count_anew() -> None:
+        world.put("b", dueTime="9h")  # the mark
+        world.clock.time += RECOUNT_AFTER_MS + 1
+        world.put("c", dueTime="9h")  # the new count, without the deleted job
 
-    world.announce = announce
+    meanwhile(world, "after jobs.delete", count_anew)
     world.delete("a-0")
     assert count(world).used == len(names(world)) == 10
 
@@ -204,13 +198,7 @@ def test_a_bulk_call_that_creates_nothing_of_a_job_frees_its_place() -> None:
     world = world_with(jobs_max=10)
     settle(world)
     world.put("first", dueTime="9h")
-
-    def announce(call: str) -> None:
-        if call == "before jobs.put":
-            world.announce = lambda _: None
-            world.put("job-0", dueTime="1h")  # another caller is faster
-
-    world.announce = announce
+    meanwhile(world, "before jobs.put", lambda: world.put("job-0", dueTime="1h"))
     results = put_many(world, ["job-0", "job-1", "job-2"])
     assert [each.outcome for each in results if isinstance(each, WriteResult)] == [
         "replaced",
@@ -224,12 +212,7 @@ def test_a_bulk_call_that_cannot_arm_its_jobs_frees_their_places() -> None:
     world = world_with(jobs_max=10)
     settle(world)
     world.put("first", dueTime="9h")
-
-    def announce(call: str) -> None:
-        if call == "before timers.put":
-            raise StoreError("down")
-
-    world.announce = announce
+    failing(world, "timers.put")
     results = put_many(world, ["job-0", "job-1", "job-2"])
     assert all(isinstance(each, StoreError) for each in results)
     # The jobs were written one by one afterwards, and each of these writes may have been applied.
@@ -240,20 +223,9 @@ def test_a_creation_that_loses_or_comes_too_late_frees_its_place() -> None:
     world = world_with(jobs_max=10)
     settle(world)
     world.put("first", dueTime="9h")
-
-    def overtaken(call: str) -> None:
-        if call == "before jobs.put":
-            world.announce = lambda _: None
-            world.put("a", dueTime="1h")
-
-    world.announce = overtaken
+    meanwhile(world, "before jobs.put", lambda: world.put("a", dueTime="1h"))
     assert world.put("a", dueTime="9h").outcome == "replaced"
-
-    def late(call: str) -> None:
-        if call == "after timers.put":
-            world.clock.time += REQUEST_TIME_LIMIT_MS + 1
-
-    world.announce = late
+    slow(world, REQUEST_TIME_LIMIT_MS + 1, "after timers.put")
     with pytest.raises(UnavailableError):
         world.put("b", dueTime="9h")
     assert count(world).used == len(names(world)) == 2
@@ -263,12 +235,7 @@ def test_a_creation_whose_write_may_have_been_applied_keeps_its_place() -> None:
     world = world_with(jobs_max=10)
     settle(world)
     world.put("first", dueTime="9h")
-
-    def announce(call: str) -> None:
-        if call == "after jobs.put":
-            raise StoreError("the answer was lost")
-
-    world.announce = announce
+    failing(world, "jobs.put", after=True)
     with pytest.raises(StoreError):
         world.put("a", dueTime="9h")
     assert count(world).used == len(names(world)) == 2
@@ -305,12 +272,7 @@ def test_a_store_that_fails_at_the_release_leaves_the_place_taken_and_the_deleti
     world = world_with(jobs_max=10)
     settle(world)
     world.put("a", dueTime="9h")
-
-    def announce(call: str) -> None:
-        if call == "before namespaces.put_job_count":
-            raise StoreError("down")
-
-    world.announce = announce
+    failing(world, "namespaces.put_job_count")
     world.delete("a")
     assert (names(world), count(world).used) == ([], 1)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.fakes.faults import calls_of, failing, killed_at, working
+from tests.fakes.faults import calls_of, failing, killed_at, slow, working
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
 
@@ -287,12 +287,7 @@ def test_a_paused_job_that_was_over_before_begins_again_by_a_put_once_it_is_resu
 
 def test_a_resume_that_takes_too_long_is_given_up_and_the_job_stays_paused() -> None:
     world = paused()
-
-    def announce(call: str) -> None:
-        if call == "before queue.send":
-            world.clock.time += REQUEST_TIME_LIMIT_MS + 1
-
-    world.announce = announce
+    slow(world, REQUEST_TIME_LIMIT_MS + 1, "before queue.send")
     with pytest.raises(UnavailableError):
         world.resume()
     job = world.stored()

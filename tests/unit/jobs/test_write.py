@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from tests.fakes.faults import calls_of, failing, working
+from tests.fakes.faults import calls_of, failing, slow, working
 from tests.fakes.world import NOON, World, definition, key_of
 
 from sweephand.base.errors import InvalidError, NotFoundError, PreconditionError, StoreError, UnavailableError
@@ -16,16 +16,6 @@ from sweephand.model.job import EARLIER_REVISIONS_MAX
 LARGE = '"' + "x" * 3_000 + '"'
 
 
-def slow(world: World, call: str, ms: int) -> None:
-    """Let every call of a port take that long."""
-
-    def announce(announced: str) -> None:
-        if announced == f"before {call}":
-            world.clock.time += ms
-
-    world.announce = announce
-
-
 def test_a_job_is_armed_before_it_can_be_read(world: World) -> None:
     calls = calls_of(world, lambda: world.put(schedule="@every 100s"))
     writes = [call for call in calls if call.startswith("before") and call != "before jobs.get"]
@@ -33,7 +23,7 @@ def test_a_job_is_armed_before_it_can_be_read(world: World) -> None:
 
 
 def test_a_new_job_owns_triggers_from_its_request_on_however_late_its_commit(world: World) -> None:
-    slow(world, "jobs.put", 5_000)
+    slow(world, 5_000, "before jobs.put")
     job = world.put(dueTime="0s").job
     assert job.current.owns(NOON)
     assert not job.current.owns(NOON - 1)
@@ -80,7 +70,7 @@ def test_an_update_rules_from_its_cut_and_each_instant_has_a_revision(world: Wor
     world.put(schedule="@every 10s", data="0")
     for number in range(1, 5):
         world.clock.time += 7_777
-        slow(world, "timers.put", 1_234)
+        slow(world, 1_234, "before timers.put")
         job = world.put(schedule="@every 10s", data=str(number)).job
         assert job.cut == world.clock.time
     for former, latter in pairwise((*job.earlier, job.current)):
@@ -123,8 +113,8 @@ def test_an_update_during_which_the_clock_goes_back_loses_no_trigger(world: Worl
 def test_a_new_series_rules_from_its_request_and_the_old_one_up_to_the_cut(world: World) -> None:
     old = world.put(schedule="@every 10s").job
     world.clock.time += 9_000
-    slow(world, "jobs.put", 2_000)
-    slow(world, "queue.send", 2_000)
+    slow(world, 2_000, "before jobs.put")
+    slow(world, 2_000, "before queue.send")
     job = world.put(schedule="@every 1s").job
     before = job.revision(old.rev)
     assert before is not None
@@ -152,7 +142,7 @@ def test_an_update_whose_commit_comes_after_the_old_end_fires_the_times_in_betwe
 ) -> None:
     world.put(schedule="@every 10s", **old)
     world.clock.time += 9_000
-    slow(world, "queue.send", 12_000)
+    slow(world, 12_000, "before queue.send")
     written = {name: value for name, value in new.items() if value is not None}
     job = world.put(schedule="@every 10s", **written).job
     assert job.cut == NOON + 21_000
@@ -163,14 +153,14 @@ def test_an_update_whose_commit_comes_after_the_old_end_fires_the_times_in_betwe
 
 
 def test_delays_count_from_when_messages_are_sent(world: World) -> None:
-    slow(world, "timers.put", 3_000)
+    slow(world, 3_000, "before timers.put")
     world.put(schedule="@every 60s")
     assert [at for at, _ in world.queue.waiting] == [NOON + each * 60_000 for each in (1, 2, 3, 4, 5)]
 
 
 @pytest.mark.parametrize("call", ["jobs.get", "timers.put", "queue.send"])
 def test_a_write_that_takes_too_long_raises_an_error_and_commits_nothing(world: World, call: str) -> None:
-    slow(world, call, REQUEST_TIME_LIMIT_MS + 1)
+    slow(world, REQUEST_TIME_LIMIT_MS + 1, f"before {call}")
     with pytest.raises(UnavailableError):
         world.put(schedule="@every 100s", data=LARGE)
     assert world.jobs.get(key_of()) is None

@@ -4,8 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from tests.fakes.deliveries import meanwhile
-from tests.fakes.faults import working
+from tests.fakes.faults import meanwhile, working
 from tests.fakes.policies import delete_policy, world_with
 from tests.fakes.world import NOON, World, key_of
 
@@ -202,18 +201,17 @@ def test_a_timer_that_appears_while_the_audit_looks_for_the_first_lost_one_is_no
     world.put(schedule="0 */10 * * * *")
     world.run_until(LOST_AT)
     world.timers.lose(key_of(), world.clock.time + 2 * MINUTE)
-    lost, looks = world.timers.missing([due_of(world)]), [0]
+    lost = world.timers.missing([due_of(world)])
     assert len(lost) == 1
+    appeared: list[bool] = []
 
-    def appearing(call: str) -> None:
-        looks[0] += call == "before timers.missing"
-        if looks[0] == 3:
-            world.announce = lambda _: None
-            world.timers.put(lost)
+    def appear() -> None:
+        world.timers.put(lost)
+        appeared.append(True)
 
-    world.announce = appearing
+    meanwhile(world, "before timers.missing", appear, number=2)
     done = audited(world)
-    assert looks == [3]
+    assert appeared
     assert (done.timers, done.written) == ([], 0)
 
 

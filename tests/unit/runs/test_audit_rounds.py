@@ -1,7 +1,7 @@
 """Tick goes through all jobs once a week, step by step. Two ticks do not take the same step."""
 
 import pytest
-from tests.fakes.deliveries import meanwhile
+from tests.fakes.faults import meanwhile, slow
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
@@ -117,12 +117,7 @@ def test_a_round_goes_on_within_the_runs_of_a_job(world: World, monkeypatch: pyt
     monkeypatch.setattr(job_walk, "PAGE_MAX", 2)
     world.put("often", schedule="0 0 * * * *")
     world.run_until(NOON + 8 * HOUR)
-
-    def slow(call: str) -> None:
-        if call == "after runs.page":
-            world.clock.time += 6_000
-
-    world.announce = slow
+    slow(world, 6_000, "after runs.page")
     positions = []
     while world.upkeep().audit_rounds.step() is not None:
         stored = world.audit_rounds.get()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.fakes.acceptance import ACCEPTED
 from tests.fakes.deliveries import crash_until, run_of
+from tests.fakes.faults import slow
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.model.attempt import Answer
@@ -175,12 +176,7 @@ def test_a_call_goes_on_within_the_runs_of_a_job(monkeypatch: pytest.MonkeyPatch
     world.consumers.answering = lambda _: Answer(succeeded=True, code=204)
     world.queue.waiting.clear()
     world.run_until(NOON + 6 * HOUR)
-
-    def slow(call: str) -> None:
-        if call in {"after runs.page", "after runs.newest"}:
-            world.clock.time += 6_000
-
-    world.announce = slow
+    slow(world, 6_000, "after runs.page", "after runs.newest")
     done = world.audit_jobs()
     assert done.reached is not None
     assert done.reached.before

@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.fakes.deliveries import meanwhile
-from tests.fakes.faults import calls_of
+from tests.fakes.faults import calls_of, meanwhile
 from tests.fakes.world import NOON, World
 
 from sweephand.base.instants import MINUTE_MS

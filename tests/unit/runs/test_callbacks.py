@@ -2,8 +2,8 @@
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, cancel, due_async, running
-from tests.fakes.deliveries import FAILED, answers, due, handle, meanwhile, run_of, waiting
-from tests.fakes.faults import failing, working
+from tests.fakes.deliveries import FAILED, answers, due, handle, run_of, waiting
+from tests.fakes.faults import failing, meanwhile, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, GoneError, NotFoundError, StoreError

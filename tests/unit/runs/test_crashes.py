@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.fakes.deliveries import LARGE, due, handle, meanwhile, run_of, waiting
-from tests.fakes.faults import crashing, failing, working
+from tests.fakes.deliveries import LARGE, due, handle, run_of, waiting
+from tests.fakes.faults import crashing, failing, meanwhile, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, StoreError

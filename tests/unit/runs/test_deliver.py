@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED, due_async
-from tests.fakes.deliveries import LARGE, answers, change, due, handle, meanwhile, waiting
-from tests.fakes.faults import calls_of
+from tests.fakes.deliveries import LARGE, answers, change, due, handle, waiting
+from tests.fakes.faults import calls_of, meanwhile
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError

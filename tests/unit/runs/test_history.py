@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.fakes.deliveries import FAILED, answers, change, due, handle, meanwhile, run_of
-from tests.fakes.faults import calls_of, failing, working
+from tests.fakes.deliveries import FAILED, answers, change, due, handle, run_of
+from tests.fakes.faults import calls_of, failing, meanwhile, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError

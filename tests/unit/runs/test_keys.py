@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from tests.fakes.faults import slow
 from tests.fakes.policies import KEY, add_policy, let_wait, nobody_serves, waiting, world_with
 from tests.fakes.time_off import expire
 from tests.fakes.world import NOON, World
@@ -167,12 +168,7 @@ def test_an_audit_goes_on_with_the_list_where_its_time_was_up() -> None:
     world = stuck(*(f"tenant{number}" for number in range(7)))
     add_policy(world, 1, PolicyKey("ns", "other"))
     world.flow_queue.waiting.clear()
-
-    def slow(call: str) -> None:
-        if call == "before gate_lines.top":
-            world.clock.time += BULK_TIME_LIMIT_MS // 2
-
-    world.announce = slow
+    slow(world, BULK_TIME_LIMIT_MS // 2, "before gate_lines.top")
     begun, calls = BEGINNING, 0
     while True:
         calls += 1

@@ -4,20 +4,16 @@ from collections.abc import Callable
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED
+from tests.fakes.deliveries import run_of
+from tests.fakes.faults import crashing
 from tests.fakes.policies import GATE, delete_policy, jobs_in_line, let_wait, waiting, world_with
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 from tests.unit.runs.test_audit_runs import DAY, FAILED, HOUR, MINUTE, RETRY, lost
 
 from sweephand.model.gate_line import entries_of
-from sweephand.model.run import Run
 
 #: Every job of these tests has more occurrences, so it does not end.
 LIST = ["2026-11-21T12:10:00Z", "2028-11-21T12:10:00Z"]
-
-
-def run_of(world: World) -> Run:
-    (run,) = world.runs.page(key_of(), None, "", 10).items
-    return run
 
 
 def retrying() -> World:
@@ -42,12 +38,7 @@ def claim_waits() -> World:
     """A world with a trigger in the line whose attempt a function has claimed before it crashed."""
     world = world_with()
     world.put(schedule=LIST, policy="mailer", history="full")
-
-    def crash(call: str) -> None:
-        if call == "before consumers.deliver":
-            raise KeyboardInterrupt
-
-    world.announce = crash
+    world.announce = crashing
     with pytest.raises(KeyboardInterrupt):
         world.run_until(NOON + 11 * MINUTE)
     world.announce = lambda _: None

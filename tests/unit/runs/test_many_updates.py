@@ -1,7 +1,8 @@
 """Triggers that wait while their job is updated more often than it keeps revisions."""
 
 import pytest
-from tests.fakes.deliveries import answers, change, due, handle, meanwhile, run_of, waiting
+from tests.fakes.deliveries import answers, change, due, handle, run_of, waiting
+from tests.fakes.faults import meanwhile
 from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, triggers
 from tests.fakes.world import NOON, World
 

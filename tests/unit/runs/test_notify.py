@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, cancel, running
-from tests.fakes.deliveries import FAILED, due, handle, meanwhile, run_of
-from tests.fakes.faults import calls_of, failing, working
+from tests.fakes.deliveries import FAILED, due, handle, run_of
+from tests.fakes.faults import calls_of, failing, meanwhile, working
 from tests.fakes.notified import TOLD, by_target, told
 from tests.fakes.world import NOON, World, key_of
 

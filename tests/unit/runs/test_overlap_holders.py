@@ -5,8 +5,8 @@ from itertools import repeat
 from typing import Any
 
 import pytest
-from tests.fakes.deliveries import change, handle, meanwhile, waiting
-from tests.fakes.faults import Killed
+from tests.fakes.deliveries import change, handle, waiting
+from tests.fakes.faults import Killed, meanwhile
 from tests.fakes.lines import (
     FAILED,
     MINUTE,

@@ -9,7 +9,7 @@ from threading import Barrier
 from typing import Any, cast
 from unittest.mock import patch
 
-from tests.fakes.faults import calls_of, failing, killed_at
+from tests.fakes.faults import calls_of, failing, killed_at, meanwhile
 from tests.fakes.policies import OTHER, add_policy, nobody_serves, waiting, world_with
 from tests.fakes.world import NOON, World
 
@@ -142,13 +142,11 @@ def test_a_trigger_that_leaves_its_policy_while_it_is_early_is_not_delivered_ear
     world = world_with()
     world.put(dueTime="20400ms", policy="mailer")
 
-    def leaves(call: str) -> None:
-        if call == "after jobs.get_many":
-            world.announce = lambda _: None
-            world.patch(without=["policy"])
-            world.clock.time += 100
+    def leave() -> None:
+        world.patch(without=["policy"])
+        world.clock.time += 100
 
-    world.announce = leaves
+    meanwhile(world, "after jobs.get_many", leave)
     world.run_until(NOON + 2 * MINUTE)
     assert len(world.consumers.times) == 1
     assert world.consumers.times[0] >= NOON + 20_400

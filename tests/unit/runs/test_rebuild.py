@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED
-from tests.fakes.deliveries import meanwhile
+from tests.fakes.faults import meanwhile
 from tests.fakes.policies import nobody_serves, waiting, world_with
 from tests.fakes.world import NOON, World, key_of
 

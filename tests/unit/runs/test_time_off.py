@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED
-from tests.fakes.deliveries import crash_until, meanwhile
-from tests.fakes.faults import calls_of, killed_at
+from tests.fakes.deliveries import crash_until
+from tests.fakes.faults import calls_of, killed_at, meanwhile
 from tests.fakes.policies import add_policy, delete_policy
 from tests.fakes.time_off import pass_days_off, time_off
 from tests.fakes.world import NOON, World, key_of, quiet

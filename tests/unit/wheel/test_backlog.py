@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 import pytest
-from tests.fakes.faults import working
-from tests.fakes.shards import crowded, lease_of, meanwhile_each, sent, written
+from tests.fakes.faults import slow, working
+from tests.fakes.shards import crowded, lease_of, sent, written
 from tests.fakes.world import NOON, World
 
 from sweephand.base.concurrency import Result, one_by_one
@@ -77,7 +77,7 @@ def test_a_shard_with_a_backlog_keeps_no_other_waiting(monkeypatch: pytest.Monke
         written(world, f"first-{number:02}", NOON + number)
     written(world, "second", NOON, 1)
     world.clock.time += MINUTE_MS
-    meanwhile_each(world, "after queue.send", VISIT_MS // 2)
+    slow(world, VISIT_MS // 2, "after queue.send")
     swept = world.sweep()
     assert swept.is_finished
     order = sent(world)
@@ -92,7 +92,7 @@ def test_a_sweep_reports_the_shards_that_it_had_no_time_for(monkeypatch: pytest.
         for number in range(9):
             written(world, f"in-{shard}-{number}", NOON + number, shard)
     world.clock.time += MINUTE_MS
-    meanwhile_each(world, "after queue.send", 4_000)
+    slow(world, 4_000, "after queue.send")
     swept = world.sweep(seconds=30)
     assert swept.left == (2, 3, 0, 1)
     assert [lease.left_at for lease in world.leases.state().leases] == [NOON + 2, NOON + 2, None, None]

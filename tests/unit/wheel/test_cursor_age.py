@@ -1,6 +1,6 @@
 """A sweep says when the oldest timer was due that it found and did not pass."""
 
-from tests.fakes.faults import failing, working
+from tests.fakes.faults import failing, slow, working
 from tests.fakes.shards import written
 from tests.fakes.world import NOON, World
 
@@ -80,12 +80,7 @@ def test_a_sweeper_that_has_no_time_leaves_the_first_timer_of_the_rest() -> None
     world = World(shards=1)
     written(world, "first", NOON)
     written(world, "next minute", NOON + MINUTE)
-
-    def slow(call: str) -> None:
-        if call == "before queue.send":
-            world.clock.time += 110_000
-
-    world.announce = slow
+    slow(world, 110_000, "before queue.send")
     found = swept(world)
     assert (found.left, found.left_at) == ((0,), NOON + MINUTE)
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from tests.fakes.faults import calls_of
-from tests.fakes.shards import lease_of, meanwhile, sent, written
+from tests.fakes.faults import calls_of, meanwhile
+from tests.fakes.shards import lease_of, sent, written
 from tests.fakes.world import NOON, World
 
 from sweephand.base.timing import LEASE_MS
@@ -26,7 +26,6 @@ def calls_while(world: World, others: Callable[[], object]) -> list[str]:
     calls: list[str] = []
 
     def act() -> None:
-        world.announce = lambda _: None
         others()
         world.announce = calls.append
 

@@ -1,8 +1,8 @@
 """Sweeping: its requests, the place where it stops, and other shards that a failure does not delay."""
 
 import pytest
-from tests.fakes.faults import calls_of, failing, working
-from tests.fakes.shards import crowded, lease_of, meanwhile, sent, written
+from tests.fakes.faults import calls_of, failing, meanwhile, slow, working
+from tests.fakes.shards import crowded, lease_of, sent, written
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
@@ -167,12 +167,12 @@ def test_a_sweeper_that_leaves_a_shard_says_so_with_its_last_commit(monkeypatch:
     world = crowded(5)
     calls: list[str] = []
 
-    def slow(call: str) -> None:
+    def noted(call: str) -> None:
         calls.append(call)
         if call == "after queue.send":
             world.clock.time += 20_000
 
-    world.announce = slow
+    world.announce = noted
     assert world.sweep(seconds=30).left == (0,)
     assert "before leases.commit" not in calls
     lease = lease_of(world)
@@ -185,12 +185,7 @@ def test_a_sweeper_that_leaves_a_shard_within_a_chunk_keeps_the_chunk_in_the_cur
 ) -> None:
     monkeypatch.setattr(shard_visit, "TRIGGERS_MAX", 3)
     world = crowded(5)
-
-    def slow(call: str) -> None:
-        if call == "after queue.send":
-            world.clock.time += 20_000
-
-    world.announce = slow
+    slow(world, 20_000, "after queue.send")
     assert world.sweep(seconds=30).triggers == 3
     lease = lease_of(world)
     assert lease.owner is None

@@ -3,10 +3,9 @@
 from typing import Any
 
 import pytest
-from tests.fakes.faults import calls_of
+from tests.fakes.faults import calls_of, failing, slow
 from tests.fakes.world import NOON, World
 
-from sweephand.base.errors import StoreError
 from sweephand.model.timer import Cursor, Lease, WheelState
 from sweephand.wheel.arm import ShardCount
 from sweephand.wheel.tick import (
@@ -104,13 +103,8 @@ def test_shards_that_a_tick_has_no_time_for_get_sweepers_at_once() -> None:
     for number in range(60):
         world.put(f"job-{number}", dueTime="310s")
     world.run_until(NOON + 180_000, ticking=False)
-
-    def slow(call: str) -> None:
-        if call == "before jobs.briefs":
-            world.clock.time += 20_000
-
+    slow(world, 20_000, "before jobs.briefs")
     started: list[int] = []
-    world.announce = slow
     world.sweepers.start = started.extend  # type: ignore[assignment, method-assign]
     ticked = world.tick()
     assert ticked.swept is not None
@@ -220,12 +214,7 @@ def test_a_slow_lambda_delays_no_sweep() -> None:
 def test_a_tick_sweeps_though_no_delivery_function_can_be_woken(world: World) -> None:
     world.put(dueTime="6m")
     world.clock.time += 4 * 60_000
-
-    def announce(call: str) -> None:
-        if call == "before delivery_functions.wake":
-            raise StoreError("throttled")
-
-    world.announce = announce
+    failing(world, "delivery_functions.wake")
     ticked = world.tick()
     assert ticked.swept is not None
     assert ticked.swept.triggers == 1

@@ -1,7 +1,7 @@
 """A tick whose duty fails does all its other duties, and then its caller raises the error."""
 
 import pytest
-from tests.fakes.faults import failing
+from tests.fakes.faults import failing, slow
 from tests.fakes.shards import lease_of, sent, written
 from tests.fakes.world import NOON, World
 
@@ -49,12 +49,7 @@ def test_a_timer_that_is_put_off_keeps_no_delivery_function_from_being_woken_for
 def test_a_timer_that_is_put_off_keeps_no_shard_that_is_left_from_its_sweeper() -> None:
     world = with_herds(4)
     damage(world, shard=1)  # the tick of this minute begins with it
-
-    def slow(call: str) -> None:
-        if call == "before jobs.briefs":
-            world.clock.time += 15_000
-
-    world.announce = slow
+    slow(world, 15_000, "before jobs.briefs")
     result = ticked(world)
     assert result.swept is not None
     assert result.swept.left
@@ -96,12 +91,12 @@ def test_shards_that_are_left_and_get_no_sweeper_are_reported_with_what_else_fai
     failing(world, "sweepers.start")
     announce = world.announce
 
-    def slow(call: str) -> None:
+    def slow_and_failing(call: str) -> None:
         if call == "before jobs.briefs":
             world.clock.time += 15_000
         announce(call)
 
-    world.announce = slow
+    world.announce = slow_and_failing
     result = ticked(world)
     assert [DAMAGED in str(each) for each in result.faults] == [True, False]
     assert world.delivery_functions.woken

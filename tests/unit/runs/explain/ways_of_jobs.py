@@ -1,7 +1,7 @@
 """Ways in which a job, its pauses or its schedule let nothing fire at an instant."""
 
 import pytest
-from tests.fakes.deliveries import meanwhile
+from tests.fakes.faults import meanwhile
 from tests.fakes.world import NOON, World
 from tests.unit.runs.explain.ways import BUSY, DUE, GONE, HEARTBEAT, PARIS, instant, minutely, way
 
