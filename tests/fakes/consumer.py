@@ -149,6 +149,14 @@ def obliging(connection: Connection) -> None:
         connection.answer(body=b"ok")
 
 
+def forgetful(connection: Connection) -> None:
+    """Answer once, read the next request, and hang up on it."""
+    connection.request()
+    connection.answer()
+    if connection.request():
+        connection.reset()
+
+
 class Consumer:
     """A server that runs a behaviour for each connection, in a thread of its own."""
 

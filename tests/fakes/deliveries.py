@@ -51,6 +51,12 @@ def run_of(world: World) -> Run:
     return run
 
 
+def fired(world: World, until: int) -> list[int]:
+    """The due times in s after noon that are delivered up to then."""
+    world.run_until(NOON + until)
+    return sorted((each.trigger.due_at - NOON) // 1_000 for each in world.consumers.attempts)
+
+
 def answers(world: World, *given: Answer) -> None:
     """Let the consumer give these answers in order, and 200 to every later attempt."""
     left: Iterator[Answer] = iter(given)

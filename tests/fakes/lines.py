@@ -9,6 +9,7 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.instants import Instant
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.job import Job
+from sweephand.model.line import StoredLine
 from sweephand.model.run import Run
 from sweephand.model.trigger import Trigger, TriggerMessage
 
@@ -39,6 +40,12 @@ def states(world: World) -> dict[int, str]:
 def delivered(world: World) -> list[int]:
     """The due times of the attempts, in the order of the attempts and in seconds after noon."""
     return [(each.trigger.due_at - NOON) // 1_000 for each in world.consumers.attempts]
+
+
+def slot_of(world: World) -> StoredLine:
+    stored_line = world.lines.get(key_of())
+    assert stored_line is not None
+    return stored_line
 
 
 def triggers(world: World, mode: str, *dues_s: int, **written: Any) -> list[TriggerMessage]:

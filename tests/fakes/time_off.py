@@ -2,7 +2,7 @@
 
 from tests.fakes.world import World
 
-from sweephand.base.instants import DAY_MS, HOUR_MS
+from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
 from sweephand.runs.time_off import TimeOff
 
 #: Tick runs every minute. A few times a day are enough for time off of days.
@@ -18,6 +18,16 @@ def expire(world: World) -> None:
             store.expire(now)
     world.stack_queues.expire(now)
     world.payloads.remove_old(now)
+
+
+def wait(world: World, duration_ms: int) -> None:
+    """Let time pass while the stack works, twice a day. The stores remove what has expired."""
+    end = world.clock.time + duration_ms
+    while world.clock.time < end:
+        world.clock.time = min(end, world.clock.time + 12 * HOUR_MS)
+        world.tick()
+        world.run_until(world.clock.time + SECOND_MS, ticking=False)
+        expire(world)
 
 
 def time_off(world: World) -> TimeOff:

@@ -82,30 +82,26 @@ def test_a_run_whose_heartbeats_ended_an_hour_ago_is_overdue_while_the_wheel_sta
     assert not is_overdue(swept, f"{UID}-{NOON}-0", beat_at, beat_at + 20_000 + hour_ms)
 
 
-def test_a_notification_that_no_function_received_may_meet_a_job_without_it() -> None:
+#: The job has no notification any more.
+CHANGED = written("patch", "2-n", 850, definition={"schedule": "@every 60s", "data": '"x"'})
+
+
+def untold_of(*events: Event) -> list[str]:
+    """Complaints about the notification, which never left."""
     untold = without(of(Told, trigger_id=TRIGGER))(told_of())
-    plain = {"schedule": "@every 60s", "data": '"x"'}
-    changed = written("patch", "2-n", 850, definition=plain)
+    return [each for each in complaints(in_order(untold, *events)) if "no notification left" in each]
 
-    def untold_of(*events: Event) -> list[str]:
-        return [each for each in complaints(in_order(untold, *events)) if "no notification left" in each]
 
+def test_a_notification_that_no_function_received_may_meet_a_job_without_it() -> None:
     in_vain = [Mishap(NOON + at_s * 1_000, "received in vain", "Lambda") for at_s in range(200, 800, 180)]
-    assert untold_of(changed)
+    assert untold_of(CHANGED)
     assert untold_of(*in_vain)
-    assert not untold_of(changed, *in_vain)
+    assert not untold_of(CHANGED, *in_vain)
 
 
 def test_a_notification_that_waited_while_the_stack_was_off_may_meet_a_job_without_it() -> None:
-    untold = without(of(Told, trigger_id=TRIGGER))(told_of())
-    plain = {"schedule": "@every 60s", "data": '"x"'}
-    changed = written("patch", "2-n", 850, definition=plain)
-
-    def untold_of(*events: Event) -> list[str]:
-        return [each for each in complaints(in_order(untold, *events)) if "no notification left" in each]
-
-    assert untold_of(changed, switched_off(100, 1))
-    assert not untold_of(changed, switched_off(100, 10))
+    assert untold_of(CHANGED, switched_off(100, 1))
+    assert not untold_of(CHANGED, switched_off(100, 10))
 
 
 def first_attempt() -> Requested:

@@ -1,9 +1,18 @@
-"""Each request that a test of an adapter sends is one of the OpenAPI document."""
+"""Each request that a test of an adapter sends is one of the OpenAPI document. SQS is moto's."""
+
+from collections.abc import Iterator
 
 import pytest
 from tests.fakes import webhooks
+from tests.fakes.sqs import Sqs, mocked_sqs
 
 
 @pytest.fixture(autouse=True)
 def _watch(monkeypatch: pytest.MonkeyPatch) -> None:
     webhooks.watch(monkeypatch)
+
+
+@pytest.fixture
+def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
+    with mocked_sqs(monkeypatch) as mocked:
+        yield mocked

@@ -1,7 +1,6 @@
 """What a function, a topic, a bus and a state machine receive."""
 
 import json
-from collections.abc import Iterator
 from io import BytesIO
 from typing import Any, Final
 
@@ -9,7 +8,7 @@ import pytest
 from tests.fakes.aws import Aws, Lambda, aws_error
 from tests.fakes.consumer import LABELS, LINKED, ORIGIN, attempt_of, longest_attempt
 from tests.fakes.doubles import HandClock
-from tests.fakes.sqs import Sqs, mocked_sqs
+from tests.fakes.sqs import Sqs
 from tests.fakes.targets import EVENTBRIDGE, LAMBDA, SECURE, SNS, STEPFUNCTIONS
 
 from sweephand.delivery.adapter import AwsClients, Stack
@@ -32,12 +31,6 @@ NAMES: Final = {
 }
 BODY: Final = '{"task":"ü\\ufffe","n":1.10}'.encode()
 DATA: Final = {"task": "ü\ufffe", "n": 1.10}
-
-
-@pytest.fixture
-def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
-    with mocked_sqs(monkeypatch) as mocked:
-        yield mocked
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from time import monotonic, time
 import pytest
 from standardwebhooks.webhooks import Webhook
 from tests.fakes import webhooks
-from tests.fakes.consumer import LINKED, ORIGIN, SECRET, Connection, Consumer, attempt_of, in_time
+from tests.fakes.consumer import LINKED, ORIGIN, SECRET, Connection, Consumer, attempt_of, forgetful, in_time
 from tests.fakes.doubles import HandClock
 
 from sweephand import __version__
@@ -337,13 +337,6 @@ def test_the_host_unused_for_longest_loses_its_connections_first(
 
 
 def test_a_kept_connection_that_its_other_end_closed_costs_no_attempt(targets: HttpTargets) -> None:
-    def forgetful(connection: Connection) -> None:
-        """Answer once, read the next request, and hang up on it."""
-        connection.request()
-        connection.answer()
-        if connection.request():
-            connection.reset()
-
     with Consumer(forgetful) as consumer:
         answers = [targets.deliver(attempt_of(consumer.spec())) for _ in range(4)]
         assert all(answer.succeeded for answer in answers)

@@ -4,12 +4,12 @@ import json
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from tests.contract.builders import EVERY_CHARACTER
-from tests.fakes.sqs import Sqs, mocked_sqs, refusal
+from tests.fakes.sqs import Sqs, refusal
 
 from sweephand.base.errors import StoreError
 from sweephand.base.limits import NAME_LENGTH_MAX
@@ -299,12 +299,6 @@ def test_several_calls_are_made_at_the_same_time() -> None:
     client = Meeting()
     queue_of(client).send([(message(number), 0) for number in range(10 * CALLS_MAX)])
     assert len(client.calls) == CALLS_MAX
-
-
-@pytest.fixture
-def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
-    with mocked_sqs(monkeypatch) as mocked:
-        yield mocked
 
 
 def test_a_fifo_dead_letter_queue_takes_a_dead_letter_once_in_the_order_of_its_job(sqs: Sqs) -> None:

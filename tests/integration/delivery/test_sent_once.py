@@ -3,20 +3,13 @@
 from time import time
 
 import pytest
-from tests.fakes.consumer import Connection, Consumer, attempt_of
+from tests.fakes.consumer import Consumer, attempt_of, forgetful
 from tests.fakes.doubles import HandClock
 
 from sweephand.delivery.http.targets import HttpTargets
 
 
 def test_an_attempt_that_may_be_sent_once_fails_where_its_kept_connection_breaks() -> None:
-    def forgetful(connection: Connection) -> None:
-        """Answer once, read the next request, and hang up on it."""
-        connection.request()
-        connection.answer()
-        if connection.request():
-            connection.reset()
-
     targets = HttpTargets(HandClock(), allow_insecure=True)
     with Consumer(forgetful) as consumer:
         once = attempt_of(consumer.spec())._replace(sends_once=True)

@@ -1,13 +1,12 @@
 """What a consumer behind an SQS queue receives, and what a queue's refusal says."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
 from tests.fakes.consumer import LABELS, LINKED, ORIGIN, attempt_of, longest_attempt
-from tests.fakes.sqs import Sqs, mocked_sqs, refusal, sqs_targets
+from tests.fakes.sqs import Sqs, refusal, sqs_targets
 
 from sweephand.delivery.checked_clients import SqsClients
 from sweephand.model.attempt import Answer
@@ -16,12 +15,6 @@ from sweephand.targets.reach import EVERY_QUEUE, JobQueues
 from sweephand.targets.sqs import TYPE
 
 QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/work"
-
-
-@pytest.fixture
-def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
-    with mocked_sqs(monkeypatch) as mocked:
-        yield mocked
 
 
 def spec_of(url: str, **fields: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from tests.fakes.consumer import PATIENCE_S, Connection, Consumer, attempt_of, in_time, obliging
+from tests.fakes.consumer import PATIENCE_S, Connection, Consumer, attempt_of, forgetful, in_time, obliging
 from tests.fakes.doubles import HandClock
 from tests.fakes.sqs import sqs_targets
 
@@ -105,13 +105,6 @@ def test_a_certificate_of_an_untrusted_authority_is_refused(authority: Authority
 
 
 def test_a_kept_connection_that_its_other_end_closed_costs_no_attempt(authority: Authority) -> None:
-    def forgetful(connection: Connection) -> None:
-        """Answer once, read the next request, and hang up on it."""
-        connection.request()
-        connection.answer()
-        if connection.request():
-            connection.reset()
-
     targets = targets_that_trust(authority)
     with Consumer(forgetful, tls=authority.server) as consumer:
         assert all(deliver(targets, consumer, "hook.example").succeeded for _ in range(4))

@@ -7,6 +7,7 @@ from tests.simulation.oracle.day_changes import Name, named
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, Reign, told
 from tests.simulation.oracle.tale import Tale
+from tests.simulation.oracle.times import plain
 from tests.simulation.traces.rare_events import CalendarStored
 from tests.simulation.traces.trace import Written
 
@@ -77,7 +78,7 @@ def _fired_twice(life: Life, fired: set[int]) -> Iterator[str]:
     reigns = {reign.rev: reign for reign in life.reigns()}
     last: Written | None = None
     for number, write in enumerate(life.writes):
-        if last is not None and (life.began[number] or _plain(last) != _plain(write)):
+        if last is not None and (life.began[number] or plain(last) != plain(write)):
             seen.clear()
         if last is None or write.rev != last.rev:
             reign, timing = reigns.get(write.rev), life.occurrences[number].timing
@@ -111,10 +112,6 @@ def _left_out(life: Life, number: int, write: Written, reign: Reign) -> Iterator
         is_between = write.asked_at < at <= reign.since
         if is_between and was.get(name, 0) > reign.since:
             yield f"{life.name}: {name.day} is never due, neither at {told(was[name])} nor at {told(at)}"
-
-
-def _plain(write: Written) -> object:
-    return {name: write.definition.get(name) for name in ("schedule", "timezone", "dst", "dueTime")}
 
 
 def _calendar_of(write: Written) -> str | None:

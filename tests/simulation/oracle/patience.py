@@ -5,12 +5,13 @@ from itertools import groupby
 from typing import Final
 
 from tests.simulation.oracle.chains import CHAINED
+from tests.simulation.oracle.leaving import undisturbed_from
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.oracle.turns import OVER, PROCESS_MS, Event, id_of, is_taken_back, may_overlap, moments
+from tests.simulation.oracle.turns import OVER, Event, id_of, is_taken_back, may_overlap, moments
 from tests.simulation.oracle.windows import may_hold
 from tests.simulation.traces.rare_events import LimitSet
-from tests.simulation.traces.trace import InLine, LineStored, Mishap, RunStored
+from tests.simulation.traces.trace import InLine, LineStored, RunStored
 
 #: A waiting trigger has its turn and begins within this time, which covers sending, receiving and reading.
 PROMPT_MS = 60_000
@@ -25,7 +26,7 @@ PUT_BACK_MS = 1_200_000
 
 def who_waits_goes_promptly(tale: Tale) -> Iterator[str]:
     """When a run is over, the first trigger that waits has its turn, and begins, within a minute."""
-    from_at = _undisturbed_from(tale)
+    from_at = undisturbed_from(tale)
     for turns, event in moments(tale):
         life, holder = turns.life, turns.holder
         late_at = event.at + PROMPT_MS
@@ -59,7 +60,7 @@ def who_waits_goes_promptly(tale: Tale) -> Iterator[str]:
 
 def what_is_owed_no_more_leaves(tale: Tale) -> Iterator[str]:
     """A holder whose revision was cut before its due time gives the line to one that waits."""
-    from_at = _undisturbed_from(tale)
+    from_at = undisturbed_from(tale)
     for life, line, since, until in _holdings(tale):
         holder = line.holder
         if holder is None or not line.waiting or _has_come(tale, holder, until) or life.is_held:
@@ -76,7 +77,7 @@ def what_is_owed_no_more_leaves(tale: Tale) -> Iterator[str]:
 
 def by_hand_passes_a_pause(tale: Tale) -> Iterator[str]:
     """A trigger by hand of a paused job does not wait for one that the pause keeps from beginning."""
-    from_at = _undisturbed_from(tale)
+    from_at = undisturbed_from(tale)
     for life, line, _, held_until in _holdings(tale):
         # A pause holds a chained trigger, too.
         by_hand = [each for each in line.waiting if each.is_asked_for and CHAINED not in each.trigger_id]
@@ -89,13 +90,6 @@ def by_hand_passes_a_pause(tale: Tale) -> Iterator[str]:
                 f"{line.name}: {by_hand[0].trigger_id} was made by hand and waited from {told(line.at)} to "
                 f"{told(until)} for {holder.trigger_id}, which may not begin"
             )
-
-
-def _undisturbed_from(tale: Tale) -> int:
-    """Return from when on no fault happens and none has effects. It is the end if that is not known."""
-    if tale.calm_at is None:
-        return tale.ends_at
-    return max([tale.calm_at, *(each.at for each in tale.of(Mishap))]) + PROCESS_MS
 
 
 def _holdings(tale: Tale) -> Iterator[tuple[Life, LineStored, int, int]]:

@@ -128,13 +128,14 @@ def _stretches(life: Life) -> Iterator[tuple[int, int]]:
     """
     first = life.first_since_return(len(life.writes) - 1)
     for number in range(first + 1, len(life.writes) + 1):
-        if number == len(life.writes) or _plain(life.writes[number]) != _plain(life.writes[first]):
+        if number == len(life.writes) or plain(life.writes[number]) != plain(life.writes[first]):
             if all(_is_unbound(each) for each in life.writes[first:number]):
                 yield first, number - 1
             first = number
 
 
-def _plain(write: Written) -> object:
+def plain(write: Written) -> object:
+    """Return what says when a job fires, but for its bounds and its calendar."""
     return {name: write.definition.get(name) for name in ("schedule", "timezone", "dst", "dueTime")}
 
 

@@ -210,6 +210,20 @@ def flow(concurrent_max: int | None = 4, **changed: Any) -> Flow:
     return made
 
 
+def stored(scene: Flow) -> Policy:
+    """The policy as it is stored."""
+    found = scene.policies.get(KEY)
+    assert found is not None
+    return found
+
+
+def lease(scene: Flow, until: int, gate: int = 0) -> None:
+    """Let another function have leased every entry of a line."""
+    for entry in scene.entries(gate):
+        leased = entry._replace(owner="other", until=until, token=f"leased-{entry.name}")
+        assert scene.lines.replace(GateName(KEY, gate), entry, leased)
+
+
 def store_job(scene: Flow, name: str, policy: str | None, uid: str = UID) -> None:
     """Let a job exist that names that policy, or none."""
     written = {"schedule": "@every 10s", "target": TARGET, **({} if policy is None else {"policy": policy})}

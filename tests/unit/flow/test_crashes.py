@@ -6,14 +6,14 @@ from itertools import count
 import pytest
 from tests.contract.builders import NOON, job, trigger_message
 from tests.fakes.faults import Killed
-from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, store_job, triggers
+from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, store_job, stored, triggers
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import GUARD_MS, HOLDER_MS
 from sweephand.flow.permit import Permit
 from sweephand.model.gate import GateName
 from sweephand.model.gate_message import GateMessage
-from sweephand.model.policy import Breaker, Policy, Rate
+from sweephand.model.policy import Breaker, Rate
 from sweephand.model.trigger import LineWait, TriggerMessage
 
 VISIBILITY_MS = 100_000
@@ -59,7 +59,7 @@ def rated() -> Flow:
 def lowered() -> Flow:
     scene = flow(64)
     scene.put(*triggers(12), gate=1)
-    scene.gates().see_to(GateName(KEY, 1), policy_of(scene))
+    scene.gates().see_to(GateName(KEY, 1), stored(scene))
     scene.limit(4)
     scene.gates().send("baton", GateName(KEY, 1), scene.clock.now())
     return scene
@@ -79,12 +79,6 @@ def probed() -> Flow:
     scene.policies.open_breaker(KEY, "probe", NOON, NOON)
     scene.queue.send(GateMessage("probe", *KEY, 0, NOON, "probe"), 0)
     return enqueued(scene)
-
-
-def policy_of(scene: Flow) -> Policy:
-    found = scene.policies.get(KEY)
-    assert found is not None
-    return found
 
 
 SCENES = pytest.mark.parametrize("made", [one_turn, time_up, stolen, rated, lowered, guarded, probed])
@@ -140,7 +134,7 @@ def test_every_trigger_is_delivered_and_every_slot_is_free_whatever_call_ends_a_
         for gate in range(2):
             assert scene.gate(gate).used <= 0 or scene.gate(gate).expired(scene.clock.time), call
             assert scene.gate(gate).guard is None, call
-        assert policy_of(scene).probe is None, call
+        assert stored(scene).probe is None, call
 
 
 def test_a_function_that_fails_gives_its_slots_back_and_calls() -> None:
@@ -178,7 +172,7 @@ def test_nothing_polls_while_runs_hold_every_slot() -> None:
     scene.handle(BATON)
     scene.put(*triggers(5), source="more")
     scene.hold(4, "runs", until=scene.clock.time + 10_000_000)
-    scene.gates().see_to(GATE, policy_of(scene))
+    scene.gates().see_to(GATE, stored(scene))
     scene.queue.sent.clear()
     hour = 3_600
     scene.run(hour)
@@ -186,6 +180,6 @@ def test_nothing_polls_while_runs_hold_every_slot() -> None:
     assert {each.purpose for each in scene.sent("guard")} == {"guard"}
     assert scene.sent("baton") == []
     scene.give_back("runs")
-    scene.gates().call(GATE, policy_of(scene))
+    scene.gates().call(GATE, stored(scene))
     scene.run(60)
     assert scene.entries() == []

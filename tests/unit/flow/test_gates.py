@@ -5,7 +5,7 @@ from unittest.mock import patch
 import pytest
 from tests.contract.builders import NOON, policy
 from tests.fakes.faults import failing
-from tests.unit.flow.scene import GATE, KEY, Flow, flow, spend_until, triggers
+from tests.unit.flow.scene import GATE, KEY, Flow, flow, spend_until, stored, triggers
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
@@ -14,12 +14,6 @@ from sweephand.model.gate import Baton, Changed, Gate, GateChange, GateName, Hol
 from sweephand.model.gate_message import GateMessage
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PermitName, Policy, Rate
-
-
-def stored(scene: Flow) -> Policy:
-    found = scene.policies.get(KEY)
-    assert found is not None
-    return found
 
 
 def calls(scene: Flow) -> list[str]:

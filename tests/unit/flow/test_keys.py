@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from tests.contract.builders import NOON, job, policy, trigger_message
 from tests.fakes.faults import meanwhile
-from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, spend_until, triggers
+from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, spend_until, stored, triggers
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, GUARD_MS
@@ -13,7 +13,7 @@ from sweephand.model.definition import Definition
 from sweephand.model.gate import GateChange, GateName, Swap, WaitingGate, guard_id
 from sweephand.model.gate_line import entries_of
 from sweephand.model.job import JobKey
-from sweephand.model.policy import Policy, Rate
+from sweephand.model.policy import Rate
 from sweephand.model.trigger import TriggerMessage
 
 ACME = GATE._replace(key="label:tenant:acme")
@@ -44,12 +44,6 @@ def jobs(*tenants: str) -> dict[JobKey, Definition]:
 def enqueue(scene: Flow, *messages: TriggerMessage) -> None:
     known = jobs("acme", "zulu", "")
     scene.gates().enqueue(KEY, "normal", messages, "source", known)
-
-
-def stored(scene: Flow) -> Policy:
-    found = scene.policies.get(KEY)
-    assert found is not None
-    return found
 
 
 def replaced(scene: Flow, limit: int, by: str | None) -> None:

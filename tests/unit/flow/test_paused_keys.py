@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tests.contract.builders import NOON
-from tests.unit.flow.scene import KEY, Flow, flow, triggers
+from tests.unit.flow.scene import KEY, Flow, flow, stored, triggers
 from tests.unit.flow.test_keys import (
     ACME,
     CHANGE,
@@ -14,7 +14,6 @@ from tests.unit.flow.test_keys import (
     keyed,
     listed,
     of,
-    stored,
 )
 
 from sweephand.model.gate import WaitingGate

@@ -2,24 +2,17 @@
 
 import pytest
 from tests.contract.builders import NOON, trigger_message
-from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, store_job, triggers
+from tests.unit.flow.scene import BATON, GATE, flow, lease, store_job, triggers
 
 from sweephand.base.timing import HOLDER_MS
 from sweephand.flow.permit import Permit
 from sweephand.flow.turn import TURN_MS
-from sweephand.model.gate import Baton, GateChange, GateName
+from sweephand.model.gate import Baton, GateChange
 from sweephand.model.gate_line import ENTRY_TRIGGERS_MAX
 from sweephand.model.policy import PolicyKey
 from sweephand.model.trigger import TriggerMessage
 
 OTHER = PolicyKey("default", "other")
-
-
-def lease(scene: Flow, until: int, gate: int = 0) -> None:
-    """Let another function have leased every entry of a line."""
-    for entry in scene.entries(gate):
-        leased = entry._replace(owner="other", until=until, token=f"leased-{entry.name}")
-        assert scene.lines.replace(GateName(KEY, gate), entry, leased)
 
 
 # ---- what is delivered, and in which order

@@ -1,12 +1,11 @@
 """A turn at lines with entries of others: crashes, other gates, newer versions (flow/turn.py)."""
 
 from tests.contract.builders import NOON, trigger_message
-from tests.unit.flow.scene import BATON, KEY, Flow, flow, triggers
+from tests.unit.flow.scene import BATON, KEY, Flow, flow, lease, triggers
 
 from sweephand.base.timing import HOLDER_MS, LINE_LOOK_MS
 from sweephand.flow.permit import Permit
 from sweephand.flow.turn import TURN_MS
-from sweephand.model.gate import GateName
 from sweephand.model.policy import PolicyKey
 from sweephand.model.trigger import TriggerMessage
 
@@ -22,13 +21,6 @@ def lasting(scene: Flow) -> None:
         return True
 
     scene.during = during
-
-
-def lease(scene: Flow, until: int, gate: int = 0) -> None:
-    """Let another function have leased every entry of a line."""
-    for entry in scene.entries(gate):
-        leased = entry._replace(owner="other", until=until, token=f"leased-{entry.name}")
-        assert scene.lines.replace(GateName(KEY, gate), entry, leased)
 
 
 # ---- crashes

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.fakes.deliveries import fired
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
 
@@ -11,12 +12,6 @@ from sweephand.base.instants import DAY_MS
 from sweephand.jobs.read import view
 
 LARGE = '"' + "x" * 3_000 + '"'
-
-
-def fired(world: World, until: int) -> list[int]:
-    """The due times in s after noon that are delivered up to then."""
-    world.run_until(NOON + until)
-    return sorted((each.trigger.due_at - NOON) // 1_000 for each in world.consumers.attempts)
 
 
 def sequences(world: World) -> list[int]:

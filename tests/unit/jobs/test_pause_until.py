@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import pytest
+from tests.fakes.deliveries import fired
 from tests.fakes.doubles import SkewedClock
 from tests.fakes.faults import calls_of, failing, killed_at, working
 from tests.fakes.ledger import Ledger
@@ -20,12 +21,6 @@ from sweephand.runs.received import Received
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
-
-
-def fired(world: World, until: int) -> list[int]:
-    """The due times in s after noon that are delivered up to then."""
-    world.run_until(NOON + until)
-    return sorted((each.trigger.due_at - NOON) // 1_000 for each in world.consumers.attempts)
 
 
 def paused_at_25(*, until: int, mode: CatchUpMode | None = None, schedule: str = "@every 10s") -> World:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.fakes.deliveries import fired
 from tests.fakes.faults import calls_of, failing, killed_at, slow, working
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
@@ -30,12 +31,6 @@ def paused(*, at: int = 25_000, until: int = 65_000, within: World | None = None
     world.run_until(NOON + until)
     world.consumers.attempts.clear()
     return world
-
-
-def fired(world: World, until: int) -> list[int]:
-    """The due times in s after noon that are delivered up to then."""
-    world.run_until(NOON + until)
-    return sorted((each.trigger.due_at - NOON) // 1_000 for each in world.consumers.attempts)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from tests.fakes.faults import calls_of
-from tests.fakes.time_off import expire
+from tests.fakes.time_off import expire, wait
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
 from sweephand.base.limits import RETRY_DAYS_MAX, RUN_DAYS_MAX
 from sweephand.base.timing import PAYLOAD_KEPT_MS, TIMER_RETENTION_MS
 from sweephand.model.attempt import Answer
@@ -31,16 +31,6 @@ def world_with(**written: Any) -> World:
     world = World()
     world.put(schedule="@every 9000h", historyRetention="80d", **written)
     return world
-
-
-def wait(world: World, duration_ms: int) -> None:
-    """Let time pass while the stack works, twice a day. The stores remove what has expired."""
-    end = world.clock.time + duration_ms
-    while world.clock.time < end:
-        world.clock.time = min(end, world.clock.time + 12 * HOUR_MS)
-        world.tick()
-        world.run_until(world.clock.time + SECOND_MS, ticking=False)
-        expire(world)
 
 
 def runs_of(world: World, name: str = "job") -> list[Run]:

@@ -5,8 +5,8 @@ from itertools import count
 from typing import Any
 
 from tests.fakes.deliveries import FAILED, answers, handle
-from tests.fakes.lines import MINUTE, message_of, states, triggers
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.lines import MINUTE, message_of, slot_of, states, triggers
+from tests.fakes.world import NOON, World
 
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_MAX
 from sweephand.model.line import StoredLine
@@ -35,12 +35,6 @@ def crowded(world: World, asked: int, data: str | None, **written: Any) -> None:
         world.trigger(data=data)
     while batch := world.queue.take():
         assert all(each.error is None for each in world.deliver(batch))
-
-
-def slot_of(world: World) -> StoredLine:
-    stored_line = world.lines.get(key_of())
-    assert stored_line is not None
-    return stored_line
 
 
 def test_a_line_full_of_triggers_on_demand_fits_into_an_item(world: World) -> None:

@@ -17,6 +17,7 @@ from tests.fakes.lines import (
     message_of,
     runs_of,
     scene,
+    slot_of,
     states,
     triggers,
 )
@@ -86,9 +87,7 @@ def test_a_trigger_that_waits_and_is_received_again_waits_once() -> None:
     world = scene("wait", 0, 1, waitLimit=1)
     again = message_of(world.stored(), 1)
     assert handle(world, again).name == "waiting"
-    stored_line = world.lines.get(key_of())
-    assert stored_line is not None
-    assert [each.trigger.due_at for each in stored_line.line.waiting] == [NOON + 1_000]
+    assert [each.trigger.due_at for each in slot_of(world).line.waiting] == [NOON + 1_000]
 
 
 def test_a_trigger_older_than_the_waiting_ones_runs_before_them() -> None:
@@ -116,9 +115,7 @@ def test_a_duplicate_of_a_finished_trigger_does_not_join_a_line() -> None:
     world.consumers.answering = alone(world, iter([FAILED]))
     handle(world, message_of(world.stored(), 30))
     assert handle(world, message_of(world.stored(), 0)).name == "repeated"
-    stored_line = world.lines.get(key_of())
-    assert stored_line is not None
-    assert stored_line.line.waiting == ()
+    assert slot_of(world).line.waiting == ()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -158,8 +155,7 @@ def test_a_trigger_of_a_deleted_job_does_not_take_the_line_of_a_new_job_of_its_n
     world.put(dueTime="0s", overlap=mode, **SLOW)
     world.consumers.answering = alone(world, iter([FAILED]))
     world.run_until(NOON + 500)
-    line = world.lines.get(key_of())
-    assert line is not None
+    line = slot_of(world)
     assert handle(world, old, read).name == "dropped"
     assert world.lines.get(key_of()) == line
     assert delivered(world) == [0]

@@ -18,6 +18,7 @@ from tests.fakes.lines import (
     message_of,
     runs_of,
     scene,
+    slot_of,
     states,
     triggers,
 )
@@ -206,12 +207,6 @@ def test_a_holder_that_a_pause_does_not_hold_back_keeps_the_line_after_a_crash(k
     world.queue.send([(message, 0)])
     world.run_until(world.clock.time + MINUTE)
     assert delivered(world) == [*before, 0, 5]
-
-
-def slot_of(world: World) -> StoredLine:
-    stored_line = world.lines.get(key_of())
-    assert stored_line is not None
-    return stored_line
 
 
 def take_line_just_before(world: World, due_at: int) -> None:

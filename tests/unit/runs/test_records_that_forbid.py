@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.acceptance import ACCEPTED
 from tests.fakes.deliveries import FAILED, answers, crash_until, due, handle, run_of, waiting
 from tests.fakes.faults import Killed, working
-from tests.fakes.time_off import expire
+from tests.fakes.time_off import wait
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
@@ -19,16 +19,6 @@ from sweephand.model.definition import HISTORY_RETENTION_MIN_MS
 RUN = f"{NOON + 10_000}-0"
 OK = Answer(succeeded=True, code=200)
 LONGEST: dict[str, Any] = {"maxAge": f"{RETRY_DAYS_MAX}d", "maxDelay": f"{RETRY_DAYS_MAX}d"}
-
-
-def wait(world: World, duration_ms: int) -> None:
-    """Let time pass while the stack works, twice a day. The stores remove what has expired."""
-    end = world.clock.time + duration_ms
-    while world.clock.time < end:
-        world.clock.time = min(end, world.clock.time + 12 * HOUR_MS)
-        world.tick()
-        world.run_until(world.clock.time + SECOND_MS, ticking=False)
-        expire(world)
 
 
 def with_two_retries_on_their_way(world: World) -> None:
