@@ -83,14 +83,13 @@ class Work:
 class Pollers:
     """How many calls Lambda makes at once: `at_first`, and `a_minute` more while messages wait, up to `most`.
 
-    If it `shares_evenly`, messages that are visible at once are shared among all pollers that wait, which is
-    the dearest way. Otherwise the first poller takes all, up to ten. `herd_late_s` does not know that.
+    Messages that are visible at once are shared evenly among all pollers that wait. That is the dearest way
+    that AWS's documentation allows.
     """
 
     at_first: int = quotas.POLLERS_AT_FIRST.value
     a_minute: int = quotas.POLLERS_A_MINUTE.value
     most: int = quotas.MAXIMUM_CONCURRENCY.value
-    shares_evenly: bool = True
 
     def begins_at(self, number: int) -> float:
         """When that call, counted from 0, can begin, in seconds after the first message is visible."""
@@ -99,9 +98,7 @@ class Pollers:
         return max(0.0, polled_at, started_at)
 
 
-#: The dearest way that AWS's documentation allows, and the cheapest.
 AWS: Final = Pollers()
-AWS_FULL: Final = Pollers(shares_evenly=False)
 
 
 def standard(delivery_concurrency: int) -> Pollers:
@@ -170,7 +167,7 @@ def poll(dues: Sequence[float], span_s: float, work: Work, pollers: Pollers = AW
         now = max(heapq.heappop(free_at), waiting[position].visible_at)
         visible = _visible(waiting, position, now)
         idle = 1 + sum(each <= now for each in free_at)
-        share = -(-visible // idle) if pollers.shares_evenly else visible
+        share = -(-visible // idle)
         taken = waiting[position : position + min(share, MESSAGES_AT_ONCE)]
         position += len(taken)
         took_s, late = _called(now + _INVOKE_S, taken, work)

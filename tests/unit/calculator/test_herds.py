@@ -106,7 +106,7 @@ def test_triggers_wait_for_pollers_while_these_are_added() -> None:
 @pytest.mark.parametrize(("herd", "concurrency"), [(1_000, 5), (10_000, 5), (10_000, 2)])
 def test_a_herd_takes_about_as_long_as_the_model_of_single_triggers_says(herd: int, concurrency: int) -> None:
     """That one plays each trigger, and knows no cold starts."""
-    pollers = Pollers(concurrency, most=concurrency, shares_evenly=False)
+    pollers = Pollers(concurrency, most=concurrency)
     played = poll(together(herd, 1), 1.0, WORK, pollers)
     mine = herd_late_s(herd, WORK, standard(concurrency), warm=concurrency)
     assert mine == pytest.approx(played.late_p99_s, rel=0.25, abs=0.3)

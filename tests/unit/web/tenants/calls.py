@@ -57,7 +57,6 @@ class Call:
     access: str
     successes: frozenset[int]
     example: Any
-    preconditions: tuple[str, ...]
     has_cursor: bool
 
     @property
@@ -115,6 +114,5 @@ def _call(path: str, method: str, operation: Mapping[str, Any]) -> Call:
         access=operation["x-access"],
         successes=frozenset(int(status) for status in operation["responses"] if status.startswith("2")),
         example=examples[0] if examples else None,
-        preconditions=tuple(each["name"] for each in parameters if each["in"] == "header"),
         has_cursor=any(each["name"] == "cursor" for each in parameters),
     )
