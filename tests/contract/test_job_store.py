@@ -15,12 +15,13 @@ from tests.contract.builders import (
     winner,
 )
 from tests.fakes.engines import Stores
+from tests.fakes.memory import brief_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS
 from sweephand.model.change import Change, FieldChange, Former
 from sweephand.model.definition import CATCH_UP_DEFAULT, Definition, Payload
-from sweephand.model.job import Job, JobKey, PauseEnd, Revision, RevisionName, brief_of
+from sweephand.model.job import Job, JobKey, PauseEnd, Revision, RevisionName
 from sweephand.model.trace import Origin
 from sweephand.ports.jobs import JobStore
 

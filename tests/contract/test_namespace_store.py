@@ -138,7 +138,7 @@ def test_jobs_are_added_to_a_count_only_if_there_is_room_for_all_of_them(namespa
     assert namespaces.put_job_count("default", count, None)
     assert namespaces.add_jobs("default", 4, 10, OTHERS) is None
     assert namespaces.job_count("default") == count
-    more = count.with_more(3, OTHERS)
+    more = count._replace(version=OTHERS, used=10, since_mark=6)
     assert namespaces.add_jobs("default", 3, 10, OTHERS) == more
     assert namespaces.job_count("default") == more
 

@@ -296,8 +296,11 @@ class MemoryNamespaces:
             stored = self._counts.get(namespace)
             if stored is None or stored.used > jobs_max - count:
                 return None
-            self._counts[namespace] = stored.with_more(count, version)
-            return self._counts[namespace]
+            more = stored._replace(
+                version=version, used=stored.used + count, since_mark=stored.since_mark + count
+            )
+            self._counts[namespace] = more
+            return more
 
     def enlist(self, namespace: str) -> None:
         self._listed.add(namespace)

@@ -10,7 +10,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import PAYLOAD_KEPT_MS
 from sweephand.model.change import Change
 from sweephand.model.definition import StoredPayload
-from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, brief_of, is_result_of
+from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, is_result_of
 from sweephand.model.line import StoredLine
 from sweephand.model.page import Page
 from sweephand.model.policy import PolicyKey
@@ -30,6 +30,12 @@ from sweephand.model.run_id import AFTER_UIDS, RunName, run_position
 from sweephand.model.timer import Cursor, Heartbeat, Lease, WheelState
 from sweephand.model.trigger import Trigger
 from sweephand.ports.jobs import Wanted
+
+
+def brief_of(job: Job) -> JobBrief:
+    """The brief of a job."""
+    definition = job.definition
+    return JobBrief(job.key, job.uid, job.current, job.paused_at, definition.policy, definition.priority)
 
 
 class MemoryJobs:

@@ -2,13 +2,14 @@
 
 import threading
 from collections.abc import Collection, Mapping, Sequence
+from typing import get_args
 
 from sweephand.base.instants import Instant
 from sweephand.base.limits import KEYS_EXAMINED_MAX
 from sweephand.model.api_key import Key, MadeKey
 from sweephand.model.change import AdminChange
 from sweephand.model.page import Page
-from sweephand.model.secret import SCHEMES, Scheme, Secret, SecretBrief, SecretKey, SigningSecrets
+from sweephand.model.secret import Scheme, Secret, SecretBrief, SecretKey, SigningSecrets
 
 
 class MemoryAdminChanges:
@@ -43,7 +44,7 @@ class MemorySecrets:
         return self._secrets.get((namespace, scheme))
 
     def both(self, namespace: str) -> Mapping[Scheme, SigningSecrets]:
-        found = {scheme: self._secrets.get((namespace, scheme)) for scheme in SCHEMES}
+        found = {scheme: self._secrets.get((namespace, scheme)) for scheme in get_args(Scheme)}
         return {scheme: secrets for scheme, secrets in found.items() if secrets is not None}
 
     def create(self, secrets: SigningSecrets) -> bool:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from tests.fakes.memory import MemoryJobs
+from tests.fakes.memory import MemoryJobs, brief_of
 
-from sweephand.model.job import Job, JobBrief, JobKey, brief_of
+from sweephand.model.job import Job, JobBrief, JobKey
 
 
 class StaleJobs(MemoryJobs):

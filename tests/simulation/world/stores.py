@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from tests.contract.builders import admin_change
 from tests.fakes.flow_memory import MemoryAllowances, MemoryNamespaces
-from tests.fakes.memory import MemoryChanges, MemoryJobs, MemoryLeases, MemoryLines, MemoryRuns
+from tests.fakes.memory import MemoryChanges, MemoryJobs, MemoryLeases, MemoryLines, MemoryRuns, brief_of
 from tests.fakes.memory_audits import MemoryAudits
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_timers import MemoryTimers
@@ -22,7 +22,7 @@ from sweephand.base.concurrency import always
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.jobs.payload_audit import AuditStore
-from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
+from sweephand.model.job import Job, JobBrief, JobKey, Revision
 from sweephand.model.line import StoredLine
 from sweephand.model.policy_names import LANE_DEFAULT
 from sweephand.model.revisions import filed_until

@@ -9,8 +9,8 @@ import boto3
 import pytest
 from infra.bench.instant_dynamodb import ENVIRONMENT, InstantDynamoDB, answer_beneath_boto3
 from tests.contract.builders import NOON, job, run, secrets, timer
+from tests.fakes.memory import brief_of
 
-from sweephand.model.job import brief_of
 from sweephand.model.timer import Cursor
 from sweephand.storage import connect
 from sweephand.storage.jobs import DynamoJobs

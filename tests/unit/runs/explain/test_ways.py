@@ -1,5 +1,7 @@
 """Why a job fired or did not: each way is brought about, and named rightly."""
 
+from typing import get_args
+
 import pytest
 from tests.fakes.memory import MemoryChanges
 from tests.fakes.world import NOON, World
@@ -9,7 +11,7 @@ from tests.unit.runs.explain.ways import explained
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
 from sweephand.model.attempt import Answer
-from sweephand.runs.explain.facts import VERDICTS
+from sweephand.runs.explain.facts import Verdict
 
 
 @pytest.mark.parametrize("name", WAYS)
@@ -22,7 +24,7 @@ def test_the_way_is_named_rightly(world: World, name: str) -> None:
 
 
 def test_there_are_ways_to_every_verdict() -> None:
-    assert {each.verdict for each in WAYS.values()} == set(VERDICTS)
+    assert {each.verdict for each in WAYS.values()} == set(get_args(Verdict))
 
 
 def test_a_job_that_never_was_is_not_found() -> None:

@@ -175,12 +175,6 @@ class JobBrief(NamedTuple):
         return self.current if rev == self.current.rev else None
 
 
-def brief_of(job: Job) -> JobBrief:
-    """The brief of a job."""
-    definition = job.definition
-    return JobBrief(job.key, job.uid, job.current, job.paused_at, definition.policy, definition.priority)
-
-
 def is_result_of(stored: Job, written: Job) -> bool:
     """Whether the stored job shows that this write was made: it is the write itself, or was made from it.
 

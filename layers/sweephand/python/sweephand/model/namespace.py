@@ -106,10 +106,6 @@ class JobCount(NamedTuple):
             return True
         return self.epoch == before.epoch and job.created_at + REQUEST_OVER_MS < self.marked_at
 
-    def with_more(self, count: int, version: str) -> "JobCount":
-        """The count with so many more places."""
-        return self._replace(version=version, used=self.used + count, since_mark=self.since_mark + count)
-
     def without(self, count: int, generation: int | None, version: str) -> "JobCount":
         """The count without so many places that were taken in a generation. None: without a limit."""
         since_mark = self.since_mark - count if generation == self.generation else self.since_mark

@@ -7,7 +7,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sweephand.base.instants import Instant
 from sweephand.base.limits import SIGNING_SECRETS_MAX
@@ -15,9 +15,6 @@ from sweephand.base.timing import SECRET_OVERLAP_MS
 
 #: How a signature is made (Standard Webhooks 1.0): `v1` is HMAC-SHA256, `v1a` is ed25519.
 Scheme = Literal["v1", "v1a"]
-
-SCHEMES: Final[tuple[Scheme, ...]] = get_args(Scheme)
-
 
 #: How the texts of both schemes begin: an HMAC secret, and an ed25519 private key.
 HMAC_PREFIX: Final = "whsec_"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, NamedTuple, Self, get_args
+from typing import Literal, NamedTuple, Self
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.jobs.policy_check import PolicyBlock
@@ -96,8 +96,6 @@ Verdict = Literal[
     "enqueued",
     "not-kept",
 ]
-
-VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
 
 class Standstill(NamedTuple):
