@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.contract.builders import EVERY_CHARACTER, NOON
 from tests.fakes.engines import Dynamo, Stores
-from tests.fakes.flow_memory import MemoryGates
+from tests.fakes.flow_memory import MemoryGates, applied
 from tests.fakes.wire import repeated_by_the_sdk
 
 from sweephand.model.gate import Baton, Gate, GateChange, GateName, Holder, Swap, Taking
@@ -154,7 +154,7 @@ REPEATED = [
 def test_a_change_that_the_sdk_repeats_counts_as_made(dynamo: Dynamo, change: GateChange) -> None:
     gates = dynamo.stores().gates
     with repeated_by_the_sdk(dynamo.client, "UpdateItem") as sent:
-        assert gates.change(NAME, change) == (change.applied(Gate()), True)
+        assert gates.change(NAME, change) == (applied(change, Gate()), True)
     assert sent.times == 2
 
 

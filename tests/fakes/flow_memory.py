@@ -10,7 +10,7 @@ from tests.fakes.memory_access import MemoryAdminChanges
 from sweephand.base.instants import Instant
 from sweephand.model.change import AdminChange
 from sweephand.model.counters import Allowance, Slots, are_left, next_slots, step_us_of
-from sweephand.model.gate import Changed, Gate, GateChange, GateName, WaitingGate
+from sweephand.model.gate import Changed, Gate, GateChange, GateName, Holder, WaitingGate
 from sweephand.model.gate_line import Entry, LineCount, LineTop
 from sweephand.model.gate_message import GateMessage
 from sweephand.model.namespace import JobCount, NamespaceSettings
@@ -109,6 +109,36 @@ class MemoryPolicies:
                 self._policies[key] = replace(stored, broken_at=None, probe=None, probe_at=None)
 
 
+def applied(change: GateChange, gate: Gate) -> Gate | None:
+    """The gate after the change; None if something does not hold that the change expects."""
+    if not _may_be_made(change, gate):
+        return None
+    swapped = {token: each.becomes for token, each in change.holders.items()}
+    holders = {token: each for token, each in {**gate.holders, **swapped}.items() if isinstance(each, Holder)}
+    guard = change.guard.becomes if change.guard is not None else gate.guard or change.guard_if_absent
+    assert guard is None or isinstance(guard, str), "a guard is an id"
+    return Gate(
+        gate.used + change.added,
+        holders,
+        guard,
+        gate.queues if change.queues is None else change.queues,
+        None if change.removes_baton else change.baton or gate.baton,
+        gate.last_us if change.taking is None else change.taking.last_us_after(gate.last_us),
+    )
+
+
+def _may_be_made(change: GateChange, gate: Gate) -> bool:
+    taking = change.taking
+    return (
+        all(gate.holders.get(token) == each.was for token, each in change.holders.items())
+        and (change.guard is None or gate.guard == change.guard.was)
+        and (change.used_max is None or gate.used <= change.used_max)
+        and not (change.yields and gate.queues)
+        and (taking is None or taking.last_min_us <= gate.last_us <= taking.last_max_us)
+        and (change.baton is None or gate.baton is None or change.replaces_baton)
+    )
+
+
 class MemoryGates:
     """ports.GateStore."""
 
@@ -123,7 +153,7 @@ class MemoryGates:
     def change(self, name: GateName, change: GateChange) -> Changed:
         with self._lock:
             stored = self.get(name)
-            changed = change.applied(stored)
+            changed = applied(change, stored)
             if changed is None:
                 return Changed(stored, change.is_made(stored))
             self._gates[name] = changed

@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 from tests.contract.builders import NOON
+from tests.fakes.flow_memory import applied
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.timing import TOKEN_READY_MS
@@ -35,7 +36,7 @@ class Bucket:
         wants = taking(seen_us, rate, now, wanted, None, is_busy=is_busy)
         if wants is None:
             return None
-        after = GateChange(taking=wants).applied(self.gate)
+        after = applied(GateChange(taking=wants), self.gate)
         self.gate = after or self.gate
         return () if after is None else wants.tokens(after.last_us)
 

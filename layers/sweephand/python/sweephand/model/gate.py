@@ -170,36 +170,6 @@ class GateChange(NamedTuple):
         """How many more slots are in use after it."""
         return sum(_slots(each.becomes) - _slots(each.was) for each in self.holders.values())
 
-    def applied(self, gate: Gate) -> Gate | None:
-        """The gate after the change; None if something does not hold that the change expects."""
-        if not self._may_change(gate):
-            return None
-        swapped = {token: each.becomes for token, each in self.holders.items()}
-        holders = {
-            token: each for token, each in {**gate.holders, **swapped}.items() if isinstance(each, Holder)
-        }
-        guard = self.guard.becomes if self.guard is not None else gate.guard or self.guard_if_absent
-        assert guard is None or isinstance(guard, str), "a guard is an id"
-        baton = None if self.removes_baton else self.baton or gate.baton
-        return Gate(
-            gate.used + self.added,
-            holders,
-            guard,
-            gate.queues if self.queues is None else self.queues,
-            baton,
-            gate.last_us if self.taking is None else self.taking.last_us_after(gate.last_us),
-        )
-
-    def _may_change(self, gate: Gate) -> bool:
-        return (
-            all(gate.holders.get(token) == each.was for token, each in self.holders.items())
-            and (self.guard is None or gate.guard == self.guard.was)
-            and (self.used_max is None or gate.used <= self.used_max)
-            and not (self.yields and gate.queues)
-            and (self.taking is None or self.taking.last_min_us <= gate.last_us <= self.taking.last_max_us)
-            and (self.baton is None or gate.baton is None or self.replaces_baton)
-        )
-
     def is_made(self, gate: Gate) -> bool:
         """Whether a gate that refuses the change shows that this very change was made before.
 
