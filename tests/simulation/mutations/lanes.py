@@ -38,7 +38,7 @@ def shares_functions() -> Broken:
         lanes.append(lane)
 
     def is_full(lane: Deliveries) -> bool:
-        return sum(each._delivering for each in lanes) >= lane._functions_max
+        return sum(each._working for each in lanes) >= lane._functions_max
 
     def is_over(lane: Deliveries) -> None:
         end(lane)

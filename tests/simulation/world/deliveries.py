@@ -8,6 +8,7 @@ from tests.simulation.world.delivery_queues import DeliveryQueues
 from tests.simulation.world.faults import mixed
 from tests.simulation.world.gate import Gate
 from tests.simulation.world.processes import NEVER, Scheduler
+from tests.simulation.world.sqs import Sqs
 
 from sweephand.base.instants import Instant
 from sweephand.runs.received import Received
@@ -19,34 +20,19 @@ _BATCHES: Final = (1, 3, 10, 10)
 Begin = Callable[[Sequence[Received], int, Callable[[], None]], None]
 
 
-class Deliveries:
-    """The functions that one queue has at once, up to a number. No other queue uses them."""
+class Poller:
+    """Lambda as it polls a queue. It receives while its queue has fewer than `functions_max` functions."""
 
-    def __init__(
-        self,
-        url: str,
-        queues: DeliveryQueues,
-        functions_max: int,
-        *,
-        scheduler: Scheduler,
-        chronicle: Chronicle,
-        gate: Gate,
-        begin: Begin,
-    ) -> None:
-        self._url = url
-        self._queues = queues
-        self._sqs = queues.by_url[url]
+    def __init__(self, sqs: Sqs, functions_max: int, scheduler: Scheduler, gate: Gate) -> None:
+        self._sqs = sqs
         self._functions_max = functions_max
         self._scheduler = scheduler
-        self._chronicle = chronicle
         self._gate = gate
-        self._begin = begin
-        self._delivering = 0
+        self._working = 0
         self._is_waited_for = False
         self._poll_at: Instant = NEVER
-        self.short_until: Instant = 0
         self.is_enabled = True
-        self._sqs.seen = self.seen
+        sqs.seen = self.seen
 
     def seen(self, at: Instant) -> None:
         """Poll the queue at that instant, unless an earlier poll is planned."""
@@ -71,25 +57,54 @@ class Deliveries:
             if self._is_full():
                 self._is_waited_for = True
                 return
-            batch = self._queues.receive(self._url, _BATCHES[mixed(next_at) % len(_BATCHES)])
-            if batch and self._scheduler.now < self.short_until:
-                self._chronicle.figures["not begun"] += len(batch)
-                self._chronicle.mishap("received in vain", "Lambda")
-            elif batch:
-                self._deliver(batch)
+            self._receive(next_at)
+
+    def _receive(self, visible_at: Instant) -> None:
+        """Receive messages, of which the first is visible since that instant, and begin their function."""
+        raise NotImplementedError
 
     def _is_full(self) -> bool:
         """Whether the queue has no function left."""
-        return self._delivering == self._functions_max
-
-    def _deliver(self, batch: Sequence[Received]) -> None:
-        self._delivering += 1
-        self._chronicle.figures["batches"] += 1
-        self._chronicle.figures["bundles"] += self._sqs.bundles_of(batch)
-        self._begin(batch, self._queues.code_of(self._url, batch[0]), self._is_over)
+        return self._working >= self._functions_max
 
     def _is_over(self) -> None:
-        self._delivering -= 1
+        self._working -= 1
         if self._is_waited_for:
             self._is_waited_for = False
             self.seen(self._scheduler.now)
+
+
+class Deliveries(Poller):
+    """The functions that one queue has at once, up to a number. No other queue uses them."""
+
+    def __init__(
+        self,
+        url: str,
+        queues: DeliveryQueues,
+        functions_max: int,
+        *,
+        scheduler: Scheduler,
+        chronicle: Chronicle,
+        gate: Gate,
+        begin: Begin,
+    ) -> None:
+        super().__init__(queues.by_url[url], functions_max, scheduler, gate)
+        self._url = url
+        self._queues = queues
+        self._chronicle = chronicle
+        self._begin = begin
+        self.short_until: Instant = 0
+
+    def _receive(self, visible_at: Instant) -> None:
+        batch = self._queues.receive(self._url, _BATCHES[mixed(visible_at) % len(_BATCHES)])
+        if batch and self._scheduler.now < self.short_until:
+            self._chronicle.figures["not begun"] += len(batch)
+            self._chronicle.mishap("received in vain", "Lambda")
+        elif batch:
+            self._deliver(batch)
+
+    def _deliver(self, batch: Sequence[Received]) -> None:
+        self._working += 1
+        self._chronicle.figures["batches"] += 1
+        self._chronicle.figures["bundles"] += self._sqs.bundles_of(batch)
+        self._begin(batch, self._queues.code_of(self._url, batch[0]), self._is_over)

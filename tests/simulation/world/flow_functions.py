@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.simulation.traces.chronicle import Chronicle, FlowStores
 from tests.simulation.workload.policies import POLICY
+from tests.simulation.world.deliveries import Poller
 from tests.simulation.world.delivery_queues import DeliveryQueues
 from tests.simulation.world.gate import Gate
 from tests.simulation.world.machines import Fleet
@@ -49,7 +50,7 @@ class FlowPort:
             return
 
 
-class FlowFunctions:
+class FlowFunctions(Poller):
     """Begins flow functions, one for each message, and so many at once at most.
 
     `begin` starts a process with a body, and `make_process` makes one that is called back when it is killed.
@@ -69,60 +70,24 @@ class FlowFunctions:
         complain: Callable[[Process, BaseException], None],
         note_uncounted: Callable[[StoreError | None], None],
     ) -> None:
-        self._scheduler = scheduler
-        self._gate = gate
-        self._sqs = sqs
+        super().__init__(sqs, functions_max, scheduler, gate)
         self._fleet = fleet
         self._stores = stores
         self._watch = stores.watch
-        self._functions_max = functions_max
         self._make_process = make_process
         self._begin = begin
         self._complain = complain
         self._note_uncounted = note_uncounted
-        self._working = 0
         self._changes = self._switches = 0
-        self._poll_at: Instant = NEVER
-        self._is_waited_for = False
-        self.is_enabled = True
-        sqs.seen = self.seen
 
-    def seen(self, at: Instant) -> None:
-        """Poll the queue at that instant, unless an earlier poll is planned."""
-        if at < self._poll_at:
-            self._poll_at = max(at, self._scheduler.now)
-            self._scheduler.call_at(self._poll_at, self._poll)
-
-    def _poll(self) -> None:
-        if self._scheduler.now < self._poll_at:
-            return
-        self._poll_at = NEVER
-        if not self.is_enabled:
-            return
-        down_until = self._gate.down.get("queue", 0)
-        if down_until > self._scheduler.now:
-            self.seen(down_until)
-            return
-        while (next_at := self._sqs.next_at()) is not None:
-            if next_at > self._scheduler.now:
-                self.seen(next_at)
-                return
-            if self._working >= self._functions_max:
-                self._is_waited_for = True
-                return
-            for received in self._sqs.receive(1):
-                self._work(received)
+    def _receive(self, visible_at: Instant) -> None:
+        del visible_at
+        for received in self._sqs.receive(1):
+            self._work(received)
 
     def _work(self, received: Received) -> None:
         self._working += 1
-
-        def is_over() -> None:
-            self._working -= 1
-            if self._is_waited_for:
-                self._is_waited_for = False
-                self.seen(self._scheduler.now)
-
-        process = self._make_process("deliver", lambda _: is_over(), self._sqs.code_of(received))
+        process = self._make_process("deliver", lambda _: self._is_over(), self._sqs.code_of(received))
         self._watch.workers.add(process)
         deliveries, flow_intake = self._fleet.flow(process.machine)
         clock = self._fleet.clock(process.machine)
@@ -139,7 +104,7 @@ class FlowFunctions:
                 self._complain(process, error)
             if worked.is_done:
                 self._sqs.delete([received.receipt])
-            is_over()
+            self._is_over()
 
         self._begin(process, body)
 
