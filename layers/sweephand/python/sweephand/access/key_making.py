@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from sweephand.access.callers import PRINCIPAL_RULE, key_id_of, named_principal
 from sweephand.base.errors import ConflictError, ForbiddenError, InvalidError, UnavailableError, Violation
-from sweephand.base.instants import SECOND_MS, Instant, rfc3339
+from sweephand.base.instants import SECOND_MS, Instant, rfc3339, rfc3339_or_none
 from sweephand.base.limits import DESCRIPTION_LENGTH_MAX
 from sweephand.base.names import EVERY_NAMESPACE
 from sweephand.model.api_key import ADMIN_KEY_ID, Caller, Key, Role, digest_of, format_key
@@ -77,7 +77,7 @@ def key_created(key: Key, version: str) -> AdminChange:
     """That a key was made by the caller that it names."""
     shown = {
         "role": key.role,
-        "expiresAt": _time(key.expires_at),
+        "expiresAt": rfc3339_or_none(key.expires_at),
         "principal": key.principal,
         "description": key.description,
         "requestsPerMinute": key.requests_per_minute,
@@ -90,8 +90,8 @@ def key_created(key: Key, version: str) -> AdminChange:
 
 def key_rotated(old: Key, ended: Key, who: str, at: Instant, version: str) -> AdminChange:
     """That a key was rotated: its new end, and its successor."""
-    before = {"expiresAt": _time(old.expires_at), "replacedBy": old.replaced_by}
-    after = {"expiresAt": _time(ended.expires_at), "replacedBy": ended.replaced_by}
+    before = {"expiresAt": rfc3339_or_none(old.expires_at), "replacedBy": old.replaced_by}
+    after = {"expiresAt": rfc3339_or_none(ended.expires_at), "replacedBy": ended.replaced_by}
     fields = tuple(changes_between(before, after))
     return AdminChange(at, who, "rotated", "key", old.namespace, old.id, version, fields)
 
@@ -99,10 +99,6 @@ def key_rotated(old: Key, ended: Key, who: str, at: Instant, version: str) -> Ad
 def key_revoked(key: Key, who: str, at: Instant, version: str, reason: str | None = None) -> AdminChange:
     """That a key was revoked."""
     return AdminChange(at, who, "revoked", "key", key.namespace, key.id, version, (), reason)
-
-
-def _time(instant: Instant | None) -> str | None:
-    return None if instant is None else rfc3339(instant)
 
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}\Z")

@@ -29,3 +29,8 @@ def from_datetime(moment: dt.datetime) -> Instant:
 def rfc3339(instant: Instant) -> str:
     """The instant in RFC 3339, in UTC with milliseconds. Every time that leaves Sweephand has this form."""
     return to_datetime(instant).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def rfc3339_or_none(instant: Instant | None) -> str | None:
+    """The instant in RFC 3339. None stays None."""
+    return None if instant is None else rfc3339(instant)

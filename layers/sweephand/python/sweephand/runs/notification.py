@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, get_args
 
-from sweephand.base.instants import Instant, rfc3339
+from sweephand.base.instants import Instant, rfc3339, rfc3339_or_none
 from sweephand.model.attempt import Event
 from sweephand.model.job import Job
 from sweephand.model.run import OVER_STATES, Run, State, trigger_of
@@ -117,10 +117,6 @@ def _written(facts: Iterable[Fact], notification: NotifyMessage, event: Event) -
     return json.dumps(values_of(facts, notification, event), ensure_ascii=False, separators=(",", ":"))
 
 
-def _time(instant: Instant | None) -> Any:
-    return None if instant is None else rfc3339(instant)
-
-
 def _or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"anyOf": [schema, {"type": "null"}]}
 
@@ -135,7 +131,7 @@ _STARTED_AT: Final = Fact(
     "startedAt",
     _or_null(TIME),
     "When the first attempt began. Null if none has begun.",
-    lambda told: _time(told.started_at),
+    lambda told: rfc3339_or_none(told.started_at),
 )
 _ENDED_AT: Final = Fact(
     "endedAt",

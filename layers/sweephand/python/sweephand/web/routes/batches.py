@@ -6,14 +6,14 @@ from typing import Annotated, Final, Literal, NotRequired
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import NotFoundError
-from sweephand.base.instants import rfc3339
+from sweephand.base.instants import rfc3339, rfc3339_or_none
 from sweephand.model.batch_progress import BatchHead
 from sweephand.model.run_id import BatchEnd, parse_batch_name
 from sweephand.runs.batch_reads import BatchState, BatchView
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.routes.jobs import JOB_PATH
-from sweephand.web.schemas.formats import NextCursor, PageQuery, Time, about, page_query, time_or_none
+from sweephand.web.schemas.formats import NextCursor, PageQuery, Time, about, page_query
 
 
 class BatchEndResponse(TypedDict):
@@ -99,7 +99,7 @@ def listed_batch_response(head: BatchHead) -> ListedBatchResponse:
         "id": str(head.name),
         "dueAt": rfc3339(head.name.due_at),
         "total": head.size.total,
-        "endedAt": time_or_none(head.ended_at),
+        "endedAt": rfc3339_or_none(head.ended_at),
         "overran": head.overran,
     }
     if head.end is not None:
@@ -121,7 +121,7 @@ def batch_response(batch: BatchView) -> BatchResponse:
         "succeeded": succeeded,
         "failed": failed,
         "cancelled": cancelled,
-        "estimatedEndAt": time_or_none(batch.estimated_end_at),
+        "estimatedEndAt": rfc3339_or_none(batch.estimated_end_at),
     }
 
 

@@ -6,14 +6,14 @@ from typing import Annotated, Final, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, rfc3339
+from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, rfc3339, rfc3339_or_none
 from sweephand.runs.explain.facts import Explanation, Facts, LimitLevel, Verdict, wall
 from sweephand.schedules.day_rule import Otherwise
 from sweephand.web.http.operation import Operation, Reply, Request, Returns, Services
 from sweephand.web.routes.changes import ChangeResponse, change_response
 from sweephand.web.routes.jobs import JOB_PATH
 from sweephand.web.schemas.calendars import CalendarDay, calendar_day
-from sweephand.web.schemas.formats import Moment, QueryParameters, Time, about, time_or_none
+from sweephand.web.schemas.formats import Moment, QueryParameters, Time, about
 from sweephand.web.schemas.responses import RunResponse, run_response
 
 
@@ -124,15 +124,15 @@ def explain_response(found: Explanation, facts: Facts) -> ExplainResponse:
         "at": rfc3339(at),
         "verdict": found.verdict,
         "summary": found.summary,
-        "dueAt": time_or_none(found.due_at),
-        "nearest": {"before": time_or_none(found.before), "after": time_or_none(found.after)},
+        "dueAt": rfc3339_or_none(found.due_at),
+        "nearest": {"before": rfc3339_or_none(found.before), "after": rfc3339_or_none(found.after)},
         "evidence": _evidence(found, facts),
         "history": "kept" if found.is_kept else "not-kept",
     }
     if found.run is not None:
         response["run"] = run_response(found.run)
     if found.next_step is not None:
-        response["next"] = {"at": time_or_none(found.next_at), "step": found.next_step}
+        response["next"] = {"at": rfc3339_or_none(found.next_at), "step": found.next_step}
     return response
 
 
@@ -145,7 +145,7 @@ def _evidence(found: Explanation, facts: Facts) -> EvidenceResponse:
     evidence |= _evidence_of_moves(found, facts)
     if found.standstill is not None:
         kind, since, until = found.standstill
-        evidence["standstill"] = {"kind": kind, "since": rfc3339(since), "until": time_or_none(until)}
+        evidence["standstill"] = {"kind": kind, "since": rfc3339(since), "until": rfc3339_or_none(until)}
     if found.policy is not None:
         evidence["policy"] = found.policy
     if found.waits_for is not None:
@@ -179,7 +179,7 @@ def _evidence_of_moves(found: Explanation, facts: Facts) -> EvidenceResponse:
             "name": facts.calendar,
             "day": calendar_day(series.days.closed, subject.day, facts.reasons),
             "otherwise": series.days.otherwise,
-            "movedTo": time_or_none(subject.due_at),
+            "movedTo": rfc3339_or_none(subject.due_at),
         }
     if subject.moved_by == "jitter":
         evidence["jitter"] = {"seconds": series.jitter_ms / SECOND_MS}

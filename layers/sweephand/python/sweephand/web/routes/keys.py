@@ -9,7 +9,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.access import callers, key_making, key_rotation
 from sweephand.base import limits
 from sweephand.base.errors import ForbiddenError, InvalidError, Violation
-from sweephand.base.instants import HOUR_MS, rfc3339
+from sweephand.base.instants import HOUR_MS, rfc3339, rfc3339_or_none
 from sweephand.base.names import EVERY_NAMESPACE, NAME_PATTERN, NAME_RULE, is_name, text_schema
 from sweephand.jobs.fields.field import DURATION_RULE, Duration
 from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
@@ -28,7 +28,6 @@ from sweephand.web.schemas.formats import (
     Time,
     about,
     from_text,
-    time_or_none,
 )
 from sweephand.web.schemas.shapes import RequestBody
 
@@ -173,7 +172,7 @@ def key_response(key: Key) -> KeyResponse:
         "namespace": key.namespace,
         "role": key.role,
         "createdAt": rfc3339(key.created_at),
-        "expiresAt": time_or_none(key.expires_at),
+        "expiresAt": rfc3339_or_none(key.expires_at),
         "description": key.description,
         "replacedBy": key.replaced_by,
         "principal": key.principal,

@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import InvalidError, NotFoundError, ScheduleError, Violation
-from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, rfc3339
+from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, rfc3339, rfc3339_or_none
 from sweephand.base.limits import OCCURRENCES_MAX, PAGE_ITEMS_DEFAULT
 from sweephand.jobs.fields.field import top_field
 from sweephand.jobs.fields.timing import series_of_fields, timing_violations
@@ -26,16 +26,7 @@ from sweephand.schedules.day_rule import DayRule
 from sweephand.schedules.time_points import parse_instant
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.schemas.calendars import CalendarDay, calendar_day
-from sweephand.web.schemas.formats import (
-    Moment,
-    Name,
-    QueryParameters,
-    Time,
-    Whole,
-    about,
-    read_instant,
-    time_or_none,
-)
+from sweephand.web.schemas.formats import Moment, Name, QueryParameters, Time, Whole, about, read_instant
 from sweephand.web.schemas.job_requests import Timing
 from sweephand.web.schemas.schedule_description import describe
 from sweephand.web.schemas.shapes import check, given_fields, needs_one_of, without_nulls
@@ -282,7 +273,7 @@ def _occurrences_response(preview: Preview) -> OccurrencesResponse:
         "occurrences": shown,
         "skipped": [each for _, each in skipped][: preview.limit],
         "description": describe(series, None if days is None else days.name),
-        "end": time_or_none(series.last_at()),
+        "end": rfc3339_or_none(series.last_at()),
     }
 
 

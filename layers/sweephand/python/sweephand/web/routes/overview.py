@@ -6,22 +6,13 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.instants import DAY_MS, INSTANT_MAX, SECOND_MS, rfc3339
+from sweephand.base.instants import DAY_MS, INSTANT_MAX, SECOND_MS, rfc3339, rfc3339_or_none
 from sweephand.base.names import EVERY_NAMESPACE
 from sweephand.model.page import Page
 from sweephand.runs.overview import NamespaceOverview
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Operation, Reply, Request, Returns, Services
-from sweephand.web.schemas.formats import (
-    Cursor,
-    Moment,
-    NextCursor,
-    PageQuery,
-    Time,
-    about,
-    position,
-    time_or_none,
-)
+from sweephand.web.schemas.formats import Cursor, Moment, NextCursor, PageQuery, Time, about, position
 
 
 class OverviewQuery(PageQuery):
@@ -140,7 +131,7 @@ def show_overview(services: Services, request: Request[OverviewQuery, None]) -> 
     state = services.leases.state()
     response: OverviewResponse = {
         "since": rfc3339(since),
-        "heartbeatAt": time_or_none(state.heartbeat_at),
+        "heartbeatAt": rfc3339_or_none(state.heartbeat_at),
         "enabled": state.off_since is None,
         "items": [namespace_overview_response(each) for each in found],
         **cursor.following("overview", page.next),
@@ -157,11 +148,11 @@ def namespace_overview_response(found: NamespaceOverview) -> NamespaceOverviewRe
         "skipped": found.runs.get("skipped", 0),
         "running": found.runs.get("running", 0),
         "failingJobs": found.jobs,
-        "newestFailureAt": time_or_none(found.newest_at),
+        "newestFailureAt": rfc3339_or_none(found.newest_at),
         "failuresOverTime": list(found.failures),
         "waiting": found.waiting.triggers,
         "waitingIsExact": found.waiting.is_exact,
-        "waitingSince": time_or_none(found.waiting.since),
+        "waitingSince": rfc3339_or_none(found.waiting.since),
         "pausedPolicies": found.paused_policies,
         "partial": found.is_partial,
     }

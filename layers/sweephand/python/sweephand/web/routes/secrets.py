@@ -9,13 +9,13 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.access.named_secrets import VALUE_MEANING, VALUE_PATTERN, value_violations
 from sweephand.access.signing_keys import PublicKey
-from sweephand.base.instants import rfc3339
+from sweephand.base.instants import rfc3339, rfc3339_or_none
 from sweephand.base.limits import SECRET_LENGTH_MAX
 from sweephand.base.names import text_schema
 from sweephand.model.secret import Scheme, SecretBrief, SecretKey, SigningSecret, SigningSecrets
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
-from sweephand.web.schemas.formats import NextCursor, PageQuery, Time, about, page_query, time_or_none
+from sweephand.web.schemas.formats import NextCursor, PageQuery, Time, about, page_query
 from sweephand.web.schemas.shapes import RequestBody
 
 
@@ -91,7 +91,7 @@ def public_keys_response(keys: Iterable[PublicKey]) -> PublicKeysResponse:
             {
                 "key": each.key,
                 "createdAt": rfc3339(each.created_at),
-                "expiresAt": time_or_none(each.expires_at),
+                "expiresAt": rfc3339_or_none(each.expires_at),
             }
             for each in keys
         ]
@@ -121,7 +121,7 @@ def secrets_response(secrets: Iterable[SigningSecret]) -> SecretsResponse:
             {
                 "secret": each.secret,
                 "createdAt": rfc3339(each.created_at),
-                "expiresAt": time_or_none(each.expires_at),
+                "expiresAt": rfc3339_or_none(each.expires_at),
             }
             for each in secrets
         ]

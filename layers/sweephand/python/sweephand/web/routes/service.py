@@ -11,12 +11,12 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand import __version__
 from sweephand.base import limits
 from sweephand.base.errors import UnavailableError
-from sweephand.base.instants import SECOND_MS, rfc3339
+from sweephand.base.instants import SECOND_MS, rfc3339, rfc3339_or_none
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS
 from sweephand.model.api_key import Role
 from sweephand.targets.registry import data_limits
 from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns, Services
-from sweephand.web.schemas.formats import Time, Version, about, time_or_none
+from sweephand.web.schemas.formats import Time, Version, about
 
 
 class MeResponse(TypedDict):
@@ -139,7 +139,7 @@ def show_me(services: Services, request: Request[NoQuery, None]) -> Reply:
         "id": caller.key_id,
         "namespace": caller.namespace,
         "role": caller.role,
-        "expiresAt": time_or_none(expires_at),
+        "expiresAt": rfc3339_or_none(expires_at),
         "stats": services.stats.is_on,
         "version": __version__,
     }

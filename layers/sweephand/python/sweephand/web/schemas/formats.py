@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from sweephand.base.errors import InvalidError, ScheduleError, Violation, pointer
-from sweephand.base.instants import Instant, from_datetime, rfc3339
+from sweephand.base.instants import Instant, from_datetime
 from sweephand.base.limits import NAME_LENGTH_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from sweephand.base.names import NAME_RULE, NAME_SCHEMA, PREFIX_MEANING, PREFIX_PATTERN, is_name, text_schema
 from sweephand.jobs.fields.registry import DESCRIPTION
@@ -124,11 +124,6 @@ Version = Annotated[str, about("The version of Sweephand that the stack runs.")]
 
 #: The cursor on a page of a list.
 NextCursor = Annotated[str, about("Give it as `cursor` to get the next page. The last page has none.")]
-
-
-def time_or_none(instant: Instant | None) -> str | None:
-    """An instant as RFC 3339. None stays None."""
-    return None if instant is None else rfc3339(instant)
 
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.instants import rfc3339
+from sweephand.base.instants import rfc3339, rfc3339_or_none
 from sweephand.jobs.policy_fields import (
     BREAKER,
     BREAKER_MEANING,
@@ -19,7 +19,7 @@ from sweephand.jobs.policy_fields import (
 )
 from sweephand.jobs.policy_reader import PolicyView
 from sweephand.web.schemas.field_models import model_of
-from sweephand.web.schemas.formats import NextCursor, Time, about, time_or_none
+from sweephand.web.schemas.formats import NextCursor, Time, about
 from sweephand.web.schemas.shapes import RequestBody, needs_one_of
 
 
@@ -165,5 +165,5 @@ def whole_policy_response(view: PolicyView) -> WholePolicyResponse:
         response["inUse"] = use.in_use
         response["waiting"] = use.waiting
         response["waitingIsExact"] = use.is_exact
-        response["waitingSince"] = time_or_none(use.waiting_since)
+        response["waitingSince"] = rfc3339_or_none(use.waiting_since)
     return response

@@ -6,7 +6,7 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.instants import Instant, rfc3339
+from sweephand.base.instants import Instant, rfc3339, rfc3339_or_none
 from sweephand.base.limits import ATTEMPT_TEXT_MAX, ATTEMPTS_KEPT
 from sweephand.jobs.fields.registry import FIELDS
 from sweephand.jobs.policy_check import PolicyBlock
@@ -20,7 +20,7 @@ from sweephand.runs.health import HEALTH_RUNS_MAX, Health
 from sweephand.runs.pending import Pending, PendingState
 from sweephand.targets.registry import with_hidden_values
 from sweephand.web.http import json_text
-from sweephand.web.schemas.formats import NextCursor, Time, about, time_or_none
+from sweephand.web.schemas.formats import NextCursor, Time, about
 
 
 class FailureResponse(TypedDict):
@@ -126,10 +126,10 @@ def run_response(run: Run) -> RunResponse:
         "dueAt": rfc3339(run.due_at),
         "sequence": run.sequence,
         "attempts": run.attempts,
-        "startedAt": time_or_none(run.started_at),
-        "endedAt": time_or_none(run.ended_at),
+        "startedAt": rfc3339_or_none(run.started_at),
+        "endedAt": rfc3339_or_none(run.ended_at),
         "latenessMs": run.lateness_ms,
-        "nextAttemptAt": time_or_none(run.next_attempt_at),
+        "nextAttemptAt": rfc3339_or_none(run.next_attempt_at),
         "responseCode": run.response_code,
         "answer": run.answer,
         "reason": run.reason,
@@ -357,7 +357,7 @@ def job_response(view: View, caller: Caller) -> JobResponse:
         "name": job.key.name,
         "rev": job.rev,
         "state": view.state,
-        "nextRun": time_or_none(view.next_run_at),
+        "nextRun": rfc3339_or_none(view.next_run_at),
         **({"onDemand": True} if job.series.is_on_demand else {}),
         "createdAt": rfc3339(job.created_at),
         "updatedAt": rfc3339(job.updated_at),
