@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.fakes.faults import calls_of, failing, slow
+from tests.fakes.faults import calls_of, slow
 from tests.fakes.world import NOON, World
 
 from sweephand.model.timer import Cursor, Lease, WheelState
@@ -209,13 +209,3 @@ def test_delivery_functions_are_woken_in_each_fourth_minute(world: World) -> Non
 def test_a_slow_lambda_delays_no_sweep() -> None:
     calls = calls_of(world := World(), world.tick)
     assert calls.index("before delivery_functions.wake") > calls.index("after timers.page")
-
-
-def test_a_tick_sweeps_though_no_delivery_function_can_be_woken(world: World) -> None:
-    world.put(dueTime="6m")
-    world.clock.time += 4 * 60_000
-    failing(world, "delivery_functions.wake")
-    ticked = world.tick()
-    assert ticked.swept is not None
-    assert ticked.swept.triggers == 1
-    assert ticked.woken == 0
