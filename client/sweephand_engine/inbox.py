@@ -100,7 +100,7 @@ class Inbox:
         at = self._now()
         names = {name: headers[header] for name, header in _HEADERS.items() if header in headers}
         secrets = secrets_of(names["namespace"]) if "namespace" in names else ()
-        is_signed = any(_verifies(secret, headers, body) for secret in secrets)
+        is_signed = any(verifies(secret, headers, body) for secret in secrets)
         text = body.decode(errors="replace")
         self._keep(
             Arrival(at, names, path, text) if is_signed else Arrival(at, {}, path, text, "   WRONG SIGNATURE")
@@ -125,7 +125,8 @@ class Inbox:
             self._came.notify_all()
 
 
-def _verifies(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
+def verifies(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
+    """Whether a request is signed with that secret (Standard Webhooks 1.0)."""
     try:
         Webhook(secret).verify(body, dict(headers), json_parse=False)
     except (WebhookVerificationError, ValueError):

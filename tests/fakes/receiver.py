@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
-from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+from sweephand_engine.inbox import verifies
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Receiver:
     ) -> Answer:
         """Keep a request and return its answer. The server's threads call it."""
         secrets = self._secrets(headers.get("sweephand-namespace", ""))
-        is_signed = any(_verifies(secret, headers, body) for secret in secrets)
+        is_signed = any(verifies(secret, headers, body) for secret in secrets)
         with self._came:
             answers = self._answers[path]
             answer = answers.popleft() if answers else Answer()
@@ -108,14 +108,6 @@ class Receiver:
             self._came.notify_all()
         self._ended.wait(answer.hang_s)
         return answer
-
-
-def _verifies(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
-    try:
-        Webhook(secret).verify(body, dict(headers), json_parse=False)
-    except (WebhookVerificationError, ValueError):
-        return False
-    return True
 
 
 def _server(receiver: Receiver) -> ThreadingHTTPServer:

@@ -78,7 +78,7 @@ class Stack:
     def dependencies(self) -> dict[str, set[str]]:
         """The resources on which each resource depends, whatever the conditions of the template are."""
         return {
-            name: self._named_in(resource) | set(_listed(resource.get("DependsOn", [])))
+            name: self._named_in(resource) | set(listed(resource.get("DependsOn", [])))
             for name, resource in self._resources.items()
         }
 
@@ -102,8 +102,8 @@ class Stack:
         """What a role may do: for each resource, as `told` writes it, the actions."""
         granted: dict[str, set[str]] = {}
         for statement in self._statements(role):
-            for resource in _listed(statement["Resource"]):
-                granted.setdefault(told(resource), set()).update(_listed(statement["Action"]))
+            for resource in listed(statement["Resource"]):
+                granted.setdefault(told(resource), set()).update(listed(statement["Action"]))
         return granted
 
     def denials(self, role: str) -> dict[str, set[str]]:
@@ -111,22 +111,22 @@ class Stack:
         denied: dict[str, set[str]] = {}
         for statement in self._all_statements(role):
             if statement["Effect"] == "Deny":
-                for resource in _listed(statement["Resource"]):
-                    denied.setdefault(told(resource), set()).update(_listed(statement["Action"]))
+                for resource in listed(statement["Resource"]):
+                    denied.setdefault(told(resource), set()).update(listed(statement["Action"]))
         return denied
 
     def partitions(self, role: str, table: str) -> dict[str, set[str] | None]:
         """The partitions of a table that a role may reach with each action; None where it is all of them."""
         reached: dict[str, set[str] | None] = {}
         for statement in self._statements(role):
-            if table in map(told, _listed(statement["Resource"])):
+            if table in map(told, listed(statement["Resource"])):
                 condition = statement.get("Condition")
                 keys = None
                 if condition:
                     [operator] = condition
                     assert operator in {"ForAllValues:StringEquals", "ForAllValues:StringLike"}
                     keys = set(condition[operator]["dynamodb:LeadingKeys"])
-                for action in _listed(statement["Action"]):
+                for action in listed(statement["Action"]):
                     before = reached.get(action, set())
                     reached[action] = None if keys is None or before is None else before | keys
         return reached
@@ -155,10 +155,10 @@ def _granting(statements: Any) -> Iterator[dict[str, Any]]:
                 yield from _granting(each)
         case {"Fn::If": [str(condition), then, otherwise]}:
             for each in _granting(then):
-                named = [{"Fn::If": [condition, name, "nothing"]} for name in _listed(each["Resource"])]
+                named = [{"Fn::If": [condition, name, "nothing"]} for name in listed(each["Resource"])]
                 yield each | {"Resource": named}
             for each in _granting(otherwise):
-                named = [{"Fn::If": [condition, "nothing", name]} for name in _listed(each["Resource"])]
+                named = [{"Fn::If": [condition, "nothing", name]} for name in listed(each["Resource"])]
                 yield each | {"Resource": named}
         case {"Ref": "AWS::NoValue"} | {"Action": "sts:GetCallerIdentity"}:
             return
@@ -208,5 +208,6 @@ def told(value: Any) -> str:
     return str(said)
 
 
-def _listed(value: Any) -> list[Any]:
+def listed(value: Any) -> list[Any]:
+    """The value itself if it is a list, else a list of it."""
     return value if isinstance(value, list) else [value]

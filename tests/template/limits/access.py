@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from tests.template.limits.models import operations
 from tests.template.limits.resolved import Resolved
-from tests.template.limits.rule import DOCS, Rule, between, each, every, listed
+from tests.template.limits.rule import DOCS, Rule, between, each, every
+from tests.template.stack import listed
 
 _IAM: Final = f"{DOCS}/IAM/latest/UserGuide/reference_iam-quotas.html"
 _SID: Final = f"{DOCS}/IAM/latest/UserGuide/reference_policies_elements_sid.html"

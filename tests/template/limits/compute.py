@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tests.template.limits.resolved import Resolved
-from tests.template.limits.rule import DOCS, Found, Rule, between, each, listed
+from tests.template.limits.rule import DOCS, Found, Rule, between, each
+from tests.template.stack import listed
 
 _LAMBDA: Final = f"{DOCS}/lambda/latest/dg/gettingstarted-limits.html"
 _SQS_SOURCE: Final = f"{DOCS}/lambda/latest/dg/services-sqs-configure.html"

@@ -48,8 +48,3 @@ def every(kind: str, *path: str) -> Callable[[Resolved], Found]:
 def between(least: float, most: float) -> Callable[[Any], bool]:
     """Judges whether a value is a number in a range, both ends included."""
     return lambda value: least <= float(value) <= most
-
-
-def listed(value: Any) -> list[Any]:
-    """The value itself if it is a list, else a list of it."""
-    return value if isinstance(value, list) else [value]
