@@ -6,8 +6,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from infra.local.places import LOCAL, ROOT, StackError, free_port
-from infra.shootout.peer import Run
+from infra.local.places import LOCAL, ROOT, StackError
 from infra.shootout.programs import Programs
 
 _FOLDER: Final = LOCAL / "venvs" / "shootout-npm"
@@ -38,11 +37,6 @@ class NodePrograms(Programs):
         if shutil.which("npm") is None:
             raise StackError(f"npm, which installs the packages of {self.name}, is missing")
         subprocess.run([ROOT / "requirements" / "npm.sh", _FOLDER, _LOCK], check=True)
-
-    def start(self, run: Run) -> None:
-        """Start the processes, on a port that they keep."""
-        self.port = free_port()
-        super().start(run)
 
     def address(self) -> object:
         """Where the script reaches the server."""

