@@ -73,7 +73,9 @@ CEILINGS: Final = {
     # How windows change and release: 20. Days up to the year 9999: 40. Bounds of calendars and windows: 25.
     # Raw data for queues and unknown fields of null: 17. Changes of a deleted job among others: 3.
     # Days of a calendar are counted by cycles of weeks: 27. Batches of an earlier schedule are rebuilt: 3.
-    "package": Size(lines=36_851, modules=343, inner_imports=34),
+    # Audits look behind gaps in a chain of timers: 30. Data alone has no names of a delivery: 22. Null for an
+    # unknown field of an object: 15. Runs that are given up: 5. What tests alone needed has left: 57.
+    "package": Size(lines=36_881, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -98,7 +100,8 @@ CEILINGS: Final = {
     # Failing jobs take 25. Filters of many runs take 80. The overview takes 34.
     # An example of each command takes 85, and local stacks on other ports 80. The attempts of a run take 60,
     # tables that fit 50, patches of many jobs 70, and what an overview may count 35. Singulars of counts: 2.
-    "client": Size(lines=7_482, modules=75, inner_imports=0),
+    # A full disk, a character that the locale lacks, an unknown key, and words for types in each help: 30.
+    "client": Size(lines=7_512, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -124,7 +127,7 @@ CEILINGS: Final = {
     # After a write of the store failed, no request succeeds, and its answer says why: 11.
     # A store that is damaged is refused: a module that reads SQLite's log, and checksums of rows: 91.
     # It is described for other commands: 7.
-    "engine": Size(lines=4_787, modules=49, inner_imports=1),
+    "engine": Size(lines=4_785, modules=49, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
@@ -142,7 +145,7 @@ CEILINGS: Final = {
     # Paths of layers that ministack does not resolve: 3.
     # Twenty tasks of an operator take 940 in nine modules: the tasks 500, the command with its table 130,
     # their scenes 105, and what performs them 205.
-    "infra": Size(lines=9_089, modules=127, inner_imports=1),
+    "infra": Size(lines=9_067, modules=127, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Triggers that join an entry or go together into one take 320 lines, most of them in the models.
     # Pauses, keys, slots that are taken at once and breakers are simulated: 3,050 lines.
@@ -209,7 +212,10 @@ CEILINGS: Final = {
     # A clock that goes back during an update, a deleted job in an explanation, batches in a pause, and a
     # first time far ahead: 74. Old windows, batches of an earlier schedule, and what the oracle allows: 62.
     # A layer that two functions extract at once: 26.
-    "tests": Size(lines=104_991, modules=897, inner_imports=1),
+    # Audits behind gaps, in a module: 78. One-offs with calendars in simulated worlds: 35. Asynchronous runs
+    # that are given up: 50. Forged names, nulls, previews, windows, and the ends of the command line: 180.
+    # Helpers that modules had alike are one: -220.
+    "tests": Size(lines=105_114, modules=898, inner_imports=1),
 }
 
 
@@ -220,7 +226,8 @@ CEILINGS: Final = {
 #: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
 #: console takes 205. What an audit cannot tell: 36. What CI samples: 16. What leaves late
 #: under a limit, and when crashes are counted anew: 47. What an update or a pause meets: 46.
-WORDS_MAX: Final = 67_070
+#: What has changed since 1.0.0: 143. What AWS keeps of keys, tables and functions: 50.
+WORDS_MAX: Final = 67_270
 
 
 def size_of(source: str) -> Size:
