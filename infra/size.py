@@ -101,7 +101,7 @@ CEILINGS: Final = {
     # An example of each command takes 85, and local stacks on other ports 80. The attempts of a run take 60,
     # tables that fit 50, patches of many jobs 70, and what an overview may count 35. Singulars of counts: 2.
     # A full disk, a character that the locale lacks, an unknown key, and words for types in each help: 30.
-    "client": Size(lines=7_512, modules=75, inner_imports=0),
+    "client": Size(lines=7_515, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -215,7 +215,7 @@ CEILINGS: Final = {
     # Audits behind gaps, in a module: 78. One-offs with calendars in simulated worlds: 35. Asynchronous runs
     # that are given up: 50. Forged names, nulls, previews, windows, and the ends of the command line: 180.
     # Helpers that modules had alike are one: -220.
-    "tests": Size(lines=105_114, modules=898, inner_imports=1),
+    "tests": Size(lines=105_123, modules=898, inner_imports=1),
 }
 
 
@@ -227,7 +227,7 @@ CEILINGS: Final = {
 #: console takes 205. What an audit cannot tell: 36. What CI samples: 16. What leaves late
 #: under a limit, and when crashes are counted anew: 47. What an update or a pause meets: 46.
 #: What has changed since 1.0.0: 143. What AWS keeps of keys, tables and functions: 50.
-WORDS_MAX: Final = 67_270
+WORDS_MAX: Final = 67_276
 
 
 def size_of(source: str) -> Size:

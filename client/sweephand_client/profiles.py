@@ -166,15 +166,23 @@ def read_profiles(environment: Mapping[str, str]) -> dict[str, dict[str, str]]:
     return found
 
 
-def write_profile(environment: Mapping[str, str], name: str, fields: Mapping[str, str]) -> Path:
-    """Write a profile in place of the one with that name, and return the path of the file.
+def check_profile(name: str, url: str) -> None:
+    """Check what a profile is to have.
 
-    Only the user may read the file. Others never see a part of it. Raises InputError for a name that is not 1
-    to 64 of A-Z a-z 0-9 _ . - and for an address that no key may be sent to.
+    Raises InputError for a name that is not 1 to 64 of A-Z a-z 0-9 _ . - and for an address that no key may
+    be sent to.
     """
     if not _PROFILE.fullmatch(name):
         raise InputError(f"{name!r} is no name of a profile. Give 1 to 64 of A-Z a-z 0-9 _ . -")
-    checked_url(fields["url"])
+    checked_url(url)
+
+
+def write_profile(environment: Mapping[str, str], name: str, fields: Mapping[str, str]) -> Path:
+    """Write a profile in place of the one with that name, and return the path of the file.
+
+    Only the user may read the file. Others never see a part of it. InputError as of check_profile().
+    """
+    check_profile(name, fields["url"])
     profiles = read_profiles(environment) | {name: dict(fields)}
     return _write_profiles(environment, profiles)
 

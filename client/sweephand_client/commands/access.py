@@ -10,7 +10,7 @@ from sweephand_client.commands.session import Session, Watch, command
 from sweephand_client.commands.tables import Limit, limited
 from sweephand_client.commands.times import PAST, given
 from sweephand_client.openapi.requests import Role
-from sweephand_client.profiles import read_profiles, remove_profile, write_profile
+from sweephand_client.profiles import check_profile, read_profiles, remove_profile, write_profile
 
 keys = typer.Typer(no_args_is_help=True, help="API keys. These commands need the role admin.")
 secrets = typer.Typer(no_args_is_help=True, help="Secrets that jobs name, and those that sign deliveries.")
@@ -140,6 +140,7 @@ def add(
     region: Annotated[str | None, typer.Option(help="The region, for iam at an address of your own.")] = None,
 ) -> None:
     """Write a profile. Its key comes from stdin or a prompt. Only you can read the file."""
+    check_profile(name, url)
     key = read_secret("The key") if auth == "key" else None
     given = {"url": url, "key": key, "namespace": default_namespace, "auth": auth, "region": region}
     fields = {field: value for field, value in given.items() if value is not None}

@@ -223,6 +223,17 @@ def test_a_profile_is_written_with_a_key_from_stdin_and_used(sweephand: CommandL
     assert sweephand.run("job", "list", "-p", "local").code == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "url", "said"),
+    [("bad y", "https://a.example", "is no name of a profile"), ("good", "http://example.com", "https")],
+)
+def test_a_wrong_name_or_address_is_told_before_a_key_is_asked_for(
+    sweephand: CommandLine, name: str, url: str, said: str
+) -> None:
+    refused = sweephand.run("profile", "add", name, "--url", url, given="")
+    assert (refused.code, said in refused.err) == (2, True)
+
+
 def test_a_person_is_told_which_stack_a_file_has_chosen(sweephand: CommandLine) -> None:
     unnamed = {"SWEEPHAND_URL": None, "SWEEPHAND_KEY": None}
     url = sweephand.server.url
