@@ -54,10 +54,11 @@ class MemoryPolicies:
     def get(self, key: PolicyKey) -> Policy | None:
         return self._policies.get(key)
 
-    def put(self, policy: Policy, replacing: str | None) -> bool:
+    def put(self, policy: Policy, replacing: str | None, *, seen: Policy | None = None) -> bool:
         with self._lock:
             stored = self._policies.get(policy.key)
-            if (stored.version if stored else None) == replacing:
+            is_seen = seen is None or (stored is not None and stored.probe == seen.probe)
+            if (stored.version if stored else None) == replacing and is_seen:
                 self._policies[policy.key] = policy
                 return True
             return stored is not None and stored.version == policy.version

@@ -8,6 +8,7 @@ from unittest.mock import patch
 from tests.fakes.flow_memory import MemoryPolicies
 from tests.simulation.mutations.registry import Instead
 
+from sweephand.base.instants import Instant
 from sweephand.flow import breaker as breaker_module
 from sweephand.flow import server as server_module
 from sweephand.flow.breaker import CircuitBreaker
@@ -40,9 +41,9 @@ def _opens_without_a_message(breaker: CircuitBreaker, policy: Policy, rule: Brea
     return _COUNT(counting, policy, rule)
 
 
-def _forgets_nothing(breaker: CircuitBreaker, policy: Policy, permit: Permit) -> bool:
+def _forgets_nothing(breaker: CircuitBreaker, policy: Policy, permit: Permit, read_at: Instant) -> bool:
     if permit.met_outage or permit.is_probe:
-        return _ANSWERED(breaker, policy, permit)
+        return _ANSWERED(breaker, policy, permit, read_at)
     return False
 
 

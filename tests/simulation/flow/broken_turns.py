@@ -234,8 +234,8 @@ def _gates_that_go() -> Iterator[None]:
         watch(world)
         put = world.memory_policies.put
 
-        def cleared(policy: Policy, replacing: str | None) -> bool:
-            is_written = put(policy, replacing)
+        def cleared(policy: Policy, replacing: str | None, *, seen: Policy | None = None) -> bool:
+            is_written = put(policy, replacing, seen=seen)
             if is_written and policy.deleted_at is not None:
                 world.memory_gates.clear()
             return is_written

@@ -285,8 +285,8 @@ class FlowWorld(Platform):
         """Note every limit that is stored, when it is stored."""
         put = self.memory_policies.put
 
-        def noted(policy: Policy, replacing: str | None) -> bool:
-            is_written = put(policy, replacing)
+        def noted(policy: Policy, replacing: str | None, *, seen: Policy | None = None) -> bool:
+            is_written = put(policy, replacing, seen=seen)
             if is_written:
                 limit = policy.slots if policy.paused_at is None else 0
                 self.consumer.limits.append((self.scheduler.now, limit))

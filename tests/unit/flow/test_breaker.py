@@ -2,6 +2,10 @@
 
 import pytest
 from tests.contract.builders import NOON, job
+from tests.fakes.faults import meanwhile
+from tests.fakes.policies import KEY as IN_WORLD
+from tests.fakes.policies import add_policy
+from tests.fakes.world import World
 from tests.unit.flow.scene import BATON, KEY, Flow, flow, store_job, triggers
 
 from sweephand.base.instants import SECOND_MS
@@ -230,3 +234,51 @@ def test_a_slow_connection_of_a_probe_is_used() -> None:
     scene.handle(probe())
     assert len(scene.delivered) == 1
     assert stored(scene).probe is None
+
+
+# ---- what comes between its reads and its writes
+
+
+def test_a_slow_success_begins_the_count_anew_although_a_failure_came_after_its_read() -> None:
+    scene = flow(4, breaker=Breaker(2, PROBE_AFTER_MS))
+    slow = direct(scene)
+    assert slow is not None
+    permit = slow.take()
+    assert permit is not None
+    scene.policies.count_failure(KEY, NOON + 10_000)
+    scene.clock.time = NOON + 30_000
+    permit.met_outage = False
+    slow.close(permit)
+    assert stored(scene).failed == 0
+
+
+def test_a_success_after_the_end_of_its_turn_begins_the_count_anew() -> None:
+    scene = flow(1, breaker=Breaker(2, PROBE_AFTER_MS))
+
+    def during(*_: object) -> bool:
+        scene.policies.count_failure(KEY, NOON + 20_000)
+        scene.clock.time = NOON + 30_000
+        return True
+
+    scene.during = during
+    scene.put(*triggers(1))
+    scene.handle()
+    assert stored(scene).failed == 0
+
+
+@pytest.mark.parametrize("probe", [None, "second"])
+def test_a_write_of_a_policy_brings_no_probe_back_that_has_ended_meanwhile(probe: str | None) -> None:
+    world = World()
+    add_policy(world, breaker=BREAKER)
+    world.policies.open_breaker(IN_WORLD, "first", NOON, NOON - PROBE_AFTER_MS)
+
+    def ended() -> None:
+        world.policies.next_probe(IN_WORLD, "second", NOON + PROBE_AFTER_MS, replacing="first")
+        if probe is None:
+            world.policies.close_breaker(IN_WORLD)
+
+    meanwhile(world, "before policies.put", ended)
+    world.api().policy_writer.pause(IN_WORLD, reason=None, who="me", requested_at=NOON)
+    found = world.policies.get(IN_WORLD)
+    assert found is not None
+    assert (found.paused_at, found.probe) == (NOON, probe)

@@ -220,3 +220,11 @@ def test_each_key_has_slots_of_its_own() -> None:
     assert len({id(each) for each in found if each is not None}) == 2
     assert asked(scene.gates(), 1, labels={"tenant": "one"}) is None
     assert asked(scene.gates(), 1, labels={"tenant": "three"}) is not None
+
+
+def test_a_request_does_not_leave_by_an_old_read_if_the_clock_steps_back() -> None:
+    scene = flow(None, rate=Rate(10, 1_000))
+    _, [permit] = taken(scene, 1)
+    scene.clock.time -= 30_000
+    permit.wait()
+    assert (scene.clock.time, permit.may_leave()) == (NOON - 30_000, False)

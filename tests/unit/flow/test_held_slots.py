@@ -202,3 +202,18 @@ def test_a_lost_answer_counts_as_made_when_the_write_is_repeated() -> None:
     assert scene.store.change(GATE, change).is_made
     assert scene.store.change(GATE, change).is_made
     assert scene.gate().used == 3
+
+
+def test_a_write_whose_answer_is_lost_is_not_made_again_after_another_thread_has_overtaken_it() -> None:
+    scene = flow()
+    slots, change = scene.slots(3), scene.store.change
+
+    def lost(name: GateName, wanted: GateChange) -> Changed:
+        with patch.object(scene.store, "change", change):
+            assert change(name, wanted).is_made
+            slots.give_back(1)
+            return change(name, wanted)
+
+    with patch.object(scene.store, "change", lost):
+        slots.give_back(1)
+    assert (slots.size, scene.gate().used) == (1, 1)

@@ -6,6 +6,7 @@ from tests.fakes.faults import failing, meanwhile
 from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, spend_until, triggers
 
 from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import GUARD_MS
 from sweephand.model.gate import Baton, GateChange, GateName, Swap
 from sweephand.model.gate_message import GateMessage
@@ -232,3 +233,34 @@ def test_messages_about_one_policy_leave_another_alone() -> None:
     scene.lines.put(GateName(other.key, 0), scene.entries()[0])
     assert scene.handle(BATON._replace(policy="other")) == "served"
     assert [name.policy for name, _ in scene.lines.everything()] == [KEY]
+
+
+# ---- a store that is slow
+
+
+@pytest.mark.parametrize("slow", ["before gates.get", "before gates.change", "after gates.change"])
+def test_nothing_leaves_under_a_policy_that_was_paused_while_the_store_was_slow(slow: str) -> None:
+    scene = flow(8)
+    scene.put(*triggers(6))
+
+    def paused() -> None:
+        scene.pause()
+        scene.clock.time += 8 * SECOND_MS
+
+    meanwhile(scene, slow, paused)
+    scene.handle()
+    assert scene.delivered == []
+
+
+def test_no_more_are_open_than_a_limit_that_was_lowered_while_the_store_was_slow() -> None:
+    scene = flow(8)
+    scene.put(*triggers(6))
+
+    def lowered() -> None:
+        scene.limit(1)
+        scene.clock.time += 8 * SECOND_MS
+        scene.hold(1, until=scene.clock.time + 180 * SECOND_MS)
+
+    meanwhile(scene, "before gates.change", lowered)
+    scene.handle()
+    assert scene.delivered == []

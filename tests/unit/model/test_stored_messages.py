@@ -71,7 +71,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         lane="policy",
     ),
     DeadlineMessage(TRIGGER, 2, "o" * 16, 3, NOON, 1, PermitName("mailer", 4, "id", "host:"), "low"),
-    FailureMessage(TRIGGER, 2, "no", is_final=True, not_before=NOON, faults=1),
+    FailureMessage(TRIGGER, 2, "no", True, NOON, 1, PermitName("mailer", 4, "id", "host:")),
     NotifyMessage(
         TRIGGER,
         "failed",

@@ -12,6 +12,7 @@ from tests.fakes.deliveries import FAILED, due, handle, waiting
 from tests.fakes.doubles import HandClock
 from tests.fakes.faults import calls_of, failing
 from tests.fakes.flow_memory import MemoryAllowances
+from tests.fakes.windows import put_once, world_with_windows
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
@@ -285,3 +286,25 @@ def test_slots_that_one_function_took_before_the_limit_changed_do_not_count_afte
     # The other function has begun an epoch in which these slots are free again.
     again = [old.admit(each.message) for each in waits[:2]]
     assert all(isinstance(each, Limited) for each in again)
+
+
+def test_after_a_pause_no_more_leave_in_a_minute_than_the_limit() -> None:
+    world = limited(stack=10)
+    many(world, 200)
+    world.run_until(NOON + 90_000)
+    for number in range(200):
+        world.pause(f"job-{number:03d}")
+    world.run_until(NOON + 40 * MINUTE_MS)
+    for number in range(200):
+        world.resume(f"job-{number:03d}", mode="none")
+    world.run_until(NOON + 80 * MINUTE_MS)
+    assert (sum(by_minute(world)), max(by_minute(world))) == (200, 10)
+
+
+def test_after_a_window_no_more_leave_in_a_minute_than_the_limit() -> None:
+    world = world_with_windows()
+    world.triggers_per_minute_max = 10
+    put_once(world, 2 * MINUTE_MS, 20 * MINUTE_MS)
+    many(world, 60)
+    world.run_until(NOON + 40 * MINUTE_MS)
+    assert (sum(by_minute(world)), max(by_minute(world))) == (60, 10)

@@ -33,8 +33,8 @@ class CircuitBreaker:
         #: The policy as it was when this function last counted a failure, until it sees a success.
         self._counted: Policy | None = None
 
-    def answered(self, policy: Policy, permit: Permit) -> bool:
-        """Take note of the answer to a request, by a read of the policy that is about a second old.
+    def answered(self, policy: Policy, permit: Permit, read_at: Instant) -> bool:
+        """Take note of the answer to a request, by the policy as it was read then.
 
         Returns whether the breaker is known to be open, so that no other request may begin. If a write fails,
         the next answers make up for it.
@@ -46,10 +46,16 @@ class CircuitBreaker:
                 return permit.is_probe or self._count(policy, policy.breaker)
             if permit.is_probe:
                 self._close(policy)
-            elif policy.failed or self._counted is not None:
+            elif self._counted is not None or self._has_failed(policy, read_at):
                 self._counted = None
                 self._gates.policies.forget_failures(policy.key)
         return False
+
+    def _has_failed(self, policy: Policy, read_at: Instant) -> bool:
+        """Whether failures are counted. A consumer may have taken longer than a read may be old."""
+        if not 0 <= self._gates.clock.now() - read_at < POLICY_AGE_MAX_MS:
+            policy = self._gates.policies.get(policy.key) or policy
+        return policy.failed > 0
 
     def _count(self, policy: Policy, breaker: Breaker) -> bool:
         """Count a failure. The breaker opens after enough of them, in a second at least.

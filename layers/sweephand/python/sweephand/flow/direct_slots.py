@@ -104,7 +104,7 @@ class DirectSlots:
 
     def close(self, permit: Permit) -> None:
         """The request of a permit is over, or never left. If a write fails, its slot comes back by itself."""
-        if self._breaker.answered(self._policy, permit):
+        if self._breaker.answered(self._policy, permit, self._read_at):
             self._read_at = 0
         with suppress(StoreError):
             permit.close()

@@ -30,6 +30,8 @@ class HeldSlots:
         self._store = store
         self._clock = clock
         self._numbers = count(self._holder.number + 1)
+        #: The numbers of writes that the gate has shown. So they were made.
+        self._made: set[int] = set()
 
     @property
     def size(self) -> int:
@@ -74,13 +76,19 @@ class HeldSlots:
                 self._know(left)
                 return changed
             self._know(changed.gate.holders.get(self.token))
+            if left.number in self._made:
+                # The answer was lost. Another thread saw this write, and wrote before the SDK's repeat.
+                return Changed(changed.gate, is_made=True)
             if self._holder.number == held.number:
                 # The time of the holder is over, and another function has removed it.
                 return changed
 
     def _know(self, holder: Holder | None) -> None:
         # Of two threads, the one with the older write must not overwrite what the other one knows.
-        if holder is not None and holder.number > self._holder.number:
+        if holder is None:
+            return
+        self._made.add(holder.number)
+        if holder.number > self._holder.number:
             self._holder = holder
 
     def _following(self, held: Holder, added: int) -> Holder:

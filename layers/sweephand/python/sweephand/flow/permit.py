@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from sweephand.base.instants import Instant
+from sweephand.base.timing import POLICY_AGE_MAX_MS
 from sweephand.flow.gate_key import is_under
 from sweephand.flow.held_slots import HeldSlots, end_request_of_run, give_back_of_run, held_by_run
 from sweephand.model.definition import Definition
@@ -86,8 +87,11 @@ class Permit:
         A connection may have taken its time, so the policy is read again if the last read is too old.
         StoreError: the request must not leave.
         """
-        self.was_refused = self.was_refused or not self._is_in_force()
-        self._clock.wait_until(self.leaves_at)
+        # The clock may have stepped back since the token was taken.
+        is_far = self.leaves_at - self._clock.now() > POLICY_AGE_MAX_MS
+        self.was_refused = self.was_refused or is_far or not self._is_in_force()
+        if not self.was_refused:
+            self._clock.wait_until(self.leaves_at)
 
     def may_leave(self) -> bool:
         """Whether the request may leave at this moment. Once it may not, it never may."""

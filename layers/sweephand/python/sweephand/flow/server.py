@@ -81,7 +81,7 @@ class Server:
     def _act(self, message: GateMessage, deadline: Instant) -> ServerOutcome:
         """Serve a gate by the policy of this moment, or let go on what waits at a gate without a share."""
         gates, name = self._gates, message.name
-        policy = gates.policies.get(name.policy)
+        read_at, policy = gates.clock.now(), gates.policies.get(name.policy)
         if policy is None or not policy.share_at(name):
             ends_at = min(gates.clock.now() + TURN_MS, deadline - SETTLING_MS)
             self._forward.forward(name, policy, ends_at, message.after)
@@ -90,16 +90,23 @@ class Server:
             return "forwarded"
         if policy.rate is not None and self._waits_for_token(name, policy):
             return "no-token"
-        return self._serve(name, policy, deadline, message.hint)
+        return self._serve(name, policy, read_at, deadline, message.hint)
 
     def _serve(
-        self, name: GateName, policy: Policy, deadline: Instant, hint: int | None, *, is_probe: bool = False
+        self,
+        name: GateName,
+        policy: Policy,
+        read_at: Instant,
+        deadline: Instant,
+        hint: int | None,
+        *,
+        is_probe: bool = False,
     ) -> ServerOutcome:
         slots = self._gates.take(name, policy, at_most=1 if is_probe else SERVER_SLOTS_MAX)
         if slots is None:
             return "full"
         turn = Turn(
-            self._gates, slots, policy, hint=hint, deliver=self._deliver, deadline=deadline,
+            self._gates, slots, policy, read_at=read_at, hint=hint, deliver=self._deliver, deadline=deadline,
             concurrently=self._concurrently, together=self._together, is_probe=is_probe,
         )  # fmt: skip
         turn.run()
@@ -143,7 +150,7 @@ class Server:
         name = next((each for each in names if not gates.lines.top(each, 1).is_empty), None)
         if name is None:
             return "empty"
-        return self._serve(name, policy.probed, deadline, None, is_probe=True)
+        return self._serve(name, policy.probed, gates.clock.now(), deadline, None, is_probe=True)
 
     def _replace_lost_probe(self, policy: Policy) -> None:
         """Send a probe again that is overdue: SQS removes a message that waits for 14 days."""

@@ -65,6 +65,7 @@ class Turn:
         slots: HeldSlots,
         policy: Policy,
         *,
+        read_at: Instant,
         hint: int | None,
         deliver: Deliver,
         deadline: Instant,
@@ -72,7 +73,7 @@ class Turn:
         together: Concurrently,
         is_probe: bool = False,
     ) -> None:
-        """A probe has one slot, and goes on only if the breaker has closed within a second."""
+        """The policy was read then. A probe has one slot, and goes on if its breaker closes soon."""
         self._is_probe = is_probe
         self._breaker = CircuitBreaker(gates)
         self._gates = gates
@@ -85,8 +86,8 @@ class Turn:
         self._together = together
         self._clock = gates.clock
         self._name = slots.name
-        self._read_at = self._worked_at = self._clock.now()
-        self._ends_at = min(self._read_at + TURN_MS, deadline)
+        self._read_at, self._worked_at = read_at, self._clock.now()
+        self._ends_at = min(self._worked_at + TURN_MS, deadline)
         self._tokens = Tokens(slots, store=gates.store, clock=gates.clock, ids=gates.ids)
         self._taken = TakenEntries()
         self._open = 0
@@ -180,7 +181,7 @@ class Turn:
         """The request of a permit is over. After the turn, its slot is given back."""
         if permit.token is not None and not permit.has_left:
             self._tokens.give_back(permit.token)
-        self._must_leave |= self._breaker.answered(self._policy, permit)
+        self._must_leave |= self._breaker.answered(self._policy, permit, self._read_at)
         permit.close()
         with self._lock:
             self._open -= 1

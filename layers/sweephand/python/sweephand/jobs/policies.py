@@ -134,7 +134,7 @@ class PolicyWriter:
             check_time_limit(self._clock, requested_at)
             self._file_change_of(present)
             deleted = replace(present, version=token, updated_at=now, deleted_at=now, change=change)
-            return deleted if self._policies.put(deleted, present.version) else None
+            return deleted if self._policies.put(deleted, present.version, seen=present) else None
 
         until_written(write, _BUSY)
 
@@ -185,7 +185,7 @@ class PolicyWriter:
         if announces:
             self._announce(stored, policy.key, API_LIMIT_MS)
         self._file_change_of(stored)
-        is_written = self._policies.put(policy, stored.version if stored else None)
+        is_written = self._policies.put(policy, stored.version if stored else None, seen=stored)
         if is_written and announces:
             self._announce(stored, policy.key, 0)
         return is_written

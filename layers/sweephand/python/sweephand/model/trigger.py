@@ -168,6 +168,11 @@ class TriggerMessage(NamedTuple):
         """
         return self._replace(is_owed=self.is_owed or is_owed, crashes=min(self.crashes, 1))
 
+    def held(self, *, is_owed: bool = True) -> "TriggerMessage":
+        """The same for one that is held back: it takes another slot of a limit than the one that may pass."""
+        has_passed = self.passage is not None and self.passage.level == "passed"
+        return self.waiting(is_owed=is_owed)._replace(passage=self.passage if has_passed else None)
+
 
 class LineWait(NamedTuple):
     """A trigger that has to wait in a line of a policy, until its `not_before` at least.
@@ -272,6 +277,7 @@ class FailureMessage(NamedTuple):
     is_final: bool
     not_before: Instant
     faults: int = 0
+    permit: PermitName | None = None
 
 
 class NotifyMessage(NamedTuple):

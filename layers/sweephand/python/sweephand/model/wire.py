@@ -219,6 +219,7 @@ _FAILURE_MESSAGE: Final = Layout(
     Field("reason", "reason", SENTENCE),
     Field("is_final", "final", TRUTH),
     Field("faults", "faults", WHOLE, 0),
+    Field("permit", "permit", PERMIT.form, None),
 )
 
 _NOTIFY_MESSAGE: Final = Layout(

@@ -25,8 +25,11 @@ class PolicyStore(Protocol):
         """The policy of that key, deleted or not; None if there never was one."""
         ...
 
-    def put(self, policy: Policy, replacing: str | None) -> bool:
-        """Write it if the stored version is `replacing` (None: if there is none); return whether it did."""
+    def put(self, policy: Policy, replacing: str | None, *, seen: Policy | None = None) -> bool:
+        """Write it if the stored version is `replacing` (None: if there is none); return whether it did.
+
+        If `seen` is the policy as it was read, its next probe must be the same too.
+        """
         ...
 
     def page(self, namespace: str, after: str, limit: int, *, with_deleted: bool = False) -> Page[Policy]:

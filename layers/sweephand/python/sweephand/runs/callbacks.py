@@ -154,6 +154,9 @@ class Callbacks:
         def succeeded(run: Run, job: Job | None) -> Run:
             if run.state == "succeeded":
                 return run
+            if run.permit is not None:
+                # The check of its deadline would give the slot back, and can be days ahead.
+                self._check_later(run, job)
             return self._with_end(replace(run, state="succeeded", result=shown(run, job)), job)
 
         def is_repetition(run: Run) -> bool:
@@ -184,7 +187,9 @@ class Callbacks:
             now = self._clock.now()
             # Send first. If the write is then refused, another callback was faster, and the handler of the
             # message finds that out.
-            report = FailureMessage(trigger_of(run), run.attempts, failure.reason, is_final, now)
+            report = FailureMessage(
+                trigger_of(run), run.attempts, failure.reason, is_final, now, permit=run.permit
+            )
             self._queue.send([(report, 0)])
             return replace(run, ended_at=now, last_failure=failure)
 

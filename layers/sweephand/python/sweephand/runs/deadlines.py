@@ -131,6 +131,9 @@ class Deadlines:
         """
         failed = self._failed(message)
         self._follow_end(message.trigger)
+        if message.permit is not None:
+            # A function may have recorded the failure, and crashed before it gave the slot back.
+            self._rare().gates.end_run(message.trigger.key, message.permit)
         return failed
 
     def _follow_end(self, trigger: Trigger) -> None:

@@ -141,7 +141,7 @@ class Gates:
         message, job, now = delivery.message, delivery.job, self._clock.now()
         until = min(opening.releases_at(message), now + WINDOW_ROUND_MS)
         held_ms = 0 if message.first_attempt_at is None else message.held_ms + until - now
-        message = message.waiting()._replace(not_before=until, held_ms=held_ms)
+        message = message.held()._replace(not_before=until, held_ms=held_ms)
         return Wait(
             delivery._replace(message=message),
             until,
@@ -298,7 +298,7 @@ class Gates:
         if is_over(message, run):
             return Drop(delivery, "repeated", run, leaves_place=delivery.may_have_place)
         # The resume decides about triggers that fall due during the pause.
-        delivery = delivery._replace(message=message.waiting(is_owed=message.trigger.due_at <= paused_at))
+        delivery = delivery._replace(message=message.held(is_owed=message.trigger.due_at <= paused_at))
         lasted_ms = max(now - paused_at, SECOND_MS)
         keeps_place = definition.overlap.is_limited and lasted_ms >= DAY_MS
         until = now + min(lasted_ms, QUEUE_DELAY_MAX_MS)

@@ -76,9 +76,13 @@ class DynamoPolicies:
         raw = self._table.get(_policy_key(key))
         return None if raw is None else _policy(raw)
 
-    def put(self, policy: Policy, replacing: str | None) -> bool:
+    def put(self, policy: Policy, replacing: str | None, *, seen: Policy | None = None) -> bool:
         """Write the policy if the stored version is `replacing`, or if this very write is stored already."""
-        return put_version(self._table, _policy_item(policy), policy.version, replacing)
+        also = None
+        if seen is not None:
+            no_probe = BreakerItem.probe.does_not_exist()
+            also = no_probe if seen.probe is None else BreakerItem.probe == seen.probe
+        return put_version(self._table, _policy_item(policy), policy.version, replacing, also=also)
 
     def page(self, namespace: str, after: str, limit: int, *, with_deleted: bool = False) -> Page[Policy]:
         """Up to `limit` policies of a namespace by name, those that were deleted only if so asked."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, T
 
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action, Update
 
 from sweephand.base.concurrency import Concurrently, one_by_one, parts
@@ -326,6 +327,8 @@ def put_version(
     version: str,
     replacing: str | None,
     records: Sequence[tuple[Item, Expression | None]] = (),
+    *,
+    also: Condition | None = None,
 ) -> bool:
     """Write an item of that `version` if the stored one is `replacing` (None: if there is none).
 
@@ -334,6 +337,8 @@ def put_version(
     """
     absent, unchanged = VersionedItem.pk.does_not_exist(), VersionedItem.version == replacing
     condition = absent if replacing is None else unchanged
+    if also is not None:
+        condition &= also
     if records:
         if table.put_together([(item, condition), *records]):
             return True
