@@ -140,7 +140,8 @@ def _names_in(request: Mapping[str, Any]) -> Mapping[str, Any]:
         return _object(json.loads(attribute["StringValue"]))
     entries = request.get("Entries") or [{}]
     event = request.get("Payload") or request.get("input") or entries[0].get("Detail") or "{}"
-    return _object(json.loads(event).get("sweephand"))
+    # With the format `raw`, it is the data alone: any JSON.
+    return _object(_object(json.loads(event)).get("sweephand"))
 
 
 def _object(found: Any) -> dict[str, Any]:

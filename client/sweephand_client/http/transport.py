@@ -2,6 +2,7 @@
 
 import random
 import re
+import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -170,7 +171,10 @@ class Transport:
         except (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError) as error:
             return _Failed("not-sent", UnreachableError(self.url, _reason(error)))
         except urllib3.exceptions.SSLError as error:
-            raise UnreachableError(self.url, _reason(error)) from None
+            if _is_certificate(error):
+                raise UnreachableError(self.url, _reason(error)) from None
+            # TLS may also break after the request has left.
+            return _Failed("unanswered", UnreachableError(self.url, _reason(error)))
         except urllib3.exceptions.HTTPError as error:
             return _Failed("unanswered", UnreachableError(self.url, _reason(error)))
         answered = {name.lower(): value for name, value in response.headers.items()}
@@ -232,6 +236,12 @@ def _query_text(query: Query) -> str:
     ]
     # A signature of AWS is made of a space as %20. A plus sign would be another text.
     return f"?{urlencode(pairs, quote_via=quote)}" if pairs else ""
+
+
+def _is_certificate(error: urllib3.exceptions.SSLError) -> bool:
+    """Whether the handshake failed for the certificate: then no request has left, and none ever will."""
+    cause = error.args[0] if error.args else None
+    return not isinstance(cause, ssl.SSLError) or isinstance(cause, ssl.SSLCertVerificationError)
 
 
 def _is_done(operation: Operation[Any, Any], answer: _Answer) -> bool:

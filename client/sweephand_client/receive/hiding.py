@@ -21,14 +21,31 @@ _KNOWN: Final = re.compile(r"\b(?:shr|sh|whsec|whsk)_[A-Za-z0-9_+/=-]{8,}|(?<=:/
 _TEXT_MAX: Final = 4_096
 
 
-def without_secrets(text: str, environment: Mapping[str, str], more: Iterable[str] = ()) -> str:
+def without_secrets(
+    text: str, environment: Mapping[str, str], more: Iterable[str] = (), *, is_tail: bool = False
+) -> str:
     """The text, with `[secret]` for each secret in it.
 
     The secrets are those of Sweephand, passwords of URLs, `more`, and the values of variables of the
-    environment that are named like secrets.
+    environment that are named like secrets. A text that `is_tail` may begin within one.
     """
     values = {value for name, value in environment.items() if _NAMES.search(name)} | {*more}
     shown = text[:_TEXT_MAX]
-    for each in sorted((each for each in values if len(each) >= _LENGTH_MIN), key=len, reverse=True):
+    secrets = sorted((each for each in values if len(each) >= _LENGTH_MIN), key=len, reverse=True)
+    for each in secrets:
         shown = shown.replace(each, HIDDEN)
+    if is_tail:
+        # Half a character may stand at the cut.
+        shown = shown.lstrip("\N{REPLACEMENT CHARACTER}")
+        cut = max((_shared(each, shown) for each in secrets), default=0)
+        shown = HIDDEN + shown[cut:] if cut else shown
+    if len(text) > _TEXT_MAX:
+        cut = max((_shared(shown, each) for each in secrets), default=0)
+        shown = shown[: len(shown) - cut] + HIDDEN if cut else shown
     return _KNOWN.sub(HIDDEN, shown)
+
+
+def _shared(first: str, second: str) -> int:
+    """How many characters at the end of the first text are the beginning of the second, at the most."""
+    longest = min(len(first), len(second))
+    return next((each for each in range(longest, 0, -1) if first.endswith(second[:each])), 0)

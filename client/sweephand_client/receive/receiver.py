@@ -108,7 +108,7 @@ class Receiver:
         self._now = now
         self._environment = environment
         self._store = MemoryStore(now) if store is None else store
-        self._lease_s = math.ceil(lease.total_seconds())
+        self._lease_s = self._longest_s = math.ceil(lease.total_seconds())
         self._keep_s = math.ceil(keep.total_seconds())
         self._handlers: dict[_Key, Handler] = {}
         # A loop alone does not keep its tasks.
@@ -166,8 +166,8 @@ class Receiver:
         self.__dict__.pop("_secrets", None)
 
     def lease_at_most(self, seconds: float) -> None:
-        """Shorten the lease of all claims from now on, if it is longer."""
-        self._lease_s = min(self._lease_s, math.ceil(seconds))
+        """Let claims from now on last so long at most, until the next call says otherwise."""
+        self._lease_s = min(self._longest_s, max(math.ceil(seconds), 1))
 
     # One request
 
@@ -265,7 +265,7 @@ class Receiver:
         body = b""
         try:
             if returned is not None and run.token is None:
-                body = json.dumps(returned).encode()
+                body = json.dumps(returned, allow_nan=False).encode()
             elif returned is not None and not run.is_reported:
                 run.complete(returned)
         except (TypeError, ValueError, InvalidError) as error:

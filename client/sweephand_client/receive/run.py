@@ -223,7 +223,7 @@ def _run(names: Any, data: Any) -> Run:
             traceparent=names.get("traceparent"),
             trace_origin=names.get("traceOrigin"),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise UnreadableError(f"This is no delivery of Sweephand: {_missing(error)}.") from None
 
 
@@ -253,5 +253,5 @@ def _text(value: Any) -> str:
 def _json(text: str | bytes) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UnreadableError("This is no delivery of Sweephand: it is no JSON.") from None

@@ -119,7 +119,7 @@ def _started(definition: JobRequest, start_at: str) -> Placed:
     found.pop("dueTime", None)
     written = str(definition["schedule"])
     found["schedule"] = _REPETITION.sub(lambda each: f"{each[1]}{start_at}/{each[2]}", written)
-    notes = _day_notes(definition, start_at)
+    notes = _day_notes(definition, start_at) + _jitter_notes(definition)
     if "jitter" in definition:
         notes.append("its due time at the clock change may differ, because its jitter moved it there")
     return Placed(found, tuple(notes))
@@ -129,7 +129,7 @@ def _due_first(definition: JobRequest, anchor: str, *, is_moved: bool) -> Placed
     """An anchored schedule that counts from a due time to come, which a clock change may have moved."""
     found = _without_jitter(definition)
     found["dueTime"] = anchor
-    notes = _day_notes(definition, anchor)
+    notes = _day_notes(definition, anchor) + _jitter_notes(definition)
     if is_moved:
         notes.append("its time of day may differ, because a clock change moved the only due time known")
     calendar = definition.get("calendar")
@@ -141,6 +141,12 @@ def _due_first(definition: JobRequest, anchor: str, *, is_moved: bool) -> Placed
 def _day_notes(definition: JobRequest, anchor: str) -> list[str]:
     if _BY_MONTHS.match(_period(definition)) and int(anchor[8:10]) > 27:  # noqa: PLR2004 - each month has 28 days
         return ["its day of the month may differ, because the start of its series is not known"]
+    return []
+
+
+def _jitter_notes(definition: JobRequest) -> list[str]:
+    if "jitter" in definition and "calendar" in definition:
+        return ["its days may differ, because its calendar now judges the due times that its jitter moved"]
     return []
 
 

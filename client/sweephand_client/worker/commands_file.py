@@ -1,5 +1,6 @@
 """Reads and writes the file of commands: which command line runs for which job."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -111,11 +112,15 @@ def load_commands_file(path: str) -> CommandsFile:
     """The commands of a file. Raises InputError if it cannot be read or used, or if others may change it."""
     try:
         with Path(path).open(encoding="utf-8") as file:
-            mode = Path(path).stat().st_mode
+            found = os.fstat(file.fileno())
             text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The file of commands {path} cannot be read: {error}") from None
-    if mode & 0o022:
+    if found.st_uid not in (0, os.geteuid()):
+        raise InputError(
+            f"{path} belongs to somebody else, and says what is executed. Run: chown {os.geteuid()} {path}"
+        )
+    if found.st_mode & 0o022:
         raise InputError(f"Others may change {path}, which says what is executed. Run: chmod go-w {path}")
     return read_commands_file(text, path)
 

@@ -109,6 +109,11 @@ class Process:
         """The last bytes of the output."""
         return bytes(self._tail).decode(errors="replace")
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether there may be more output than its last bytes."""
+        return len(self._tail) == _TAIL_BYTES
+
     def end(self, kill_after_s: float = KILL_AFTER_S) -> None:
         """End the command and all of its group: by SIGTERM, and after `kill_after_s` by SIGKILL.
 

@@ -16,7 +16,11 @@ from sweephand_client.http.errors import InputError
 
 def locks_directory() -> Path:
     """The directory of the locks of this user. InputError if it belongs to somebody else."""
-    path = Path(tempfile.gettempdir()) / f"sweephand-worker-{os.geteuid()}"
+    return _checked(Path(tempfile.gettempdir()) / f"sweephand-worker-{os.geteuid()}")
+
+
+def _checked(path: Path) -> Path:
+    """The directory, made if it is gone: what stays unused for days is removed from /tmp."""
     try:
         path.mkdir(mode=0o700, exist_ok=True)
         found = path.lstat()
@@ -35,7 +39,9 @@ class Turn:
 
     def __init__(self, directory: Path, namespace: str, job: str) -> None:
         name = hashlib.sha256(f"{namespace}/{job}".encode()).hexdigest()
-        self.file = os.open(directory / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.file = os.open(
+            _checked(directory) / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+        )
 
     def __enter__(self) -> Self:
         return self

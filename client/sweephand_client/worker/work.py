@@ -173,7 +173,8 @@ class Work:
                 self._pause(left_s)
         # What the command has left behind in its group ends too.
         process.end()
-        output = without_secrets(process.tail, environment, [run.token] if run.token else [])
+        tokens = [run.token] if run.token else []
+        output = without_secrets(process.tail, environment, tokens, is_tail=process.is_cut)
         if end is not None:
             return replace(end, output=output)
         status = process.status
@@ -229,4 +230,7 @@ def _names(run: Run) -> dict[str, str]:
 def _ended_by(status: int | None) -> str:
     if status is None:
         return "no signal ends the command, which may go on"
-    return f"exit code {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
+    if status >= 0:
+        return f"exit code {status}"
+    known = {each.value: each.name for each in signal.Signals}
+    return f"ended by {known.get(-status, f'signal {-status}')}"

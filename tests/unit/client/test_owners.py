@@ -216,3 +216,15 @@ def test_a_mark_fits_what_is_equal(written: Any, stored: Any, *, fits: bool) -> 
     assert unmarked == {**written, **(stored or {})}
     assert mark is not None
     assert (mark.owner, mark.fits, mark.is_of("jobs.yaml")) == ("jobs.yaml", fits, fits)
+
+
+def test_a_job_that_a_person_changes_after_the_plan_is_not_written_over(sweephand: CommandLine) -> None:
+    client = Client(sweephand.server.url, "sh_admin")
+    text = f"jobs: [{{name: a, schedule: '@daily', target: {TARGET}}}]"
+    list(carry_out(client, "default", plan(client, "default", read_jobs_file(text, "a.yaml"))))
+    later = text.replace("@daily", "@hourly")
+    steps = plan(client, "default", read_jobs_file(later, "a.yaml"))
+    client.jobs.patch("default", "a", {"schedule": "@weekly"})
+    [done] = carry_out(client, "default", steps)
+    assert done.problem is not None
+    assert client.jobs.get("default", "a")["schedule"] == "@weekly"

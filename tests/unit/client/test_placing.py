@@ -177,3 +177,10 @@ def test_a_day_that_months_lack_is_told() -> None:
     at = "2026-11-30T12:00:00.000Z"
     assert "day of the month" in placed({"schedule": "R/P1M"}, next_at=at).notes[0]
     assert placed({"schedule": "R/P1M"}).notes == ()
+
+
+@pytest.mark.parametrize("definition", [{"schedule": "@every 1h"}, {"schedule": "R/P1D", "dueTime": LATER}])
+def test_jitter_before_a_calendar_is_told(definition: JobRequest) -> None:
+    moved: JobRequest = {**definition, "jitter": "59m", "calendar": {"name": "works"}}
+    assert any("its days may differ" in each for each in placed(moved).notes)
+    assert not any("its days may differ" in each for each in placed({**definition, "jitter": "59m"}).notes)

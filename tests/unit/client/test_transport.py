@@ -2,10 +2,12 @@
 
 import json
 import socket
+import ssl
 from decimal import Decimal
 from typing import Any, Final
 
 import pytest
+import urllib3
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
@@ -24,7 +26,7 @@ from sweephand_client.api.client import Client
 from sweephand_client.http import errors, exact_json
 from sweephand_client.http.authorization import Bearer, IamSignature
 from sweephand_client.http.operation import Repetition
-from sweephand_client.http.transport import Transport, _reason, checked_url
+from sweephand_client.http.transport import Transport, _is_certificate, _reason, checked_url
 
 QUOTA: Final = Fault(429, {"retry-after": "3"}, b'{"detail": "too many"}')
 PROBLEM: Final = {"retry-after": "5", "content-type": "application/problem+json"}
@@ -382,3 +384,16 @@ def test_the_waits_of_a_request_are_bounded() -> None:
     assert [delay(each) for each in range(1, 6)] == pytest.approx([0.15, 0.3, 0.6, 1.2, 2.4])
     assert delay(6) is None
     assert delay(5, waited_s=29) is None
+
+
+@pytest.mark.parametrize(
+    ("cause", "expected"),
+    [
+        (ssl.SSLCertVerificationError("self-signed"), True),
+        (ssl.SSLError("bad record mac"), False),
+        (ssl.SSLEOFError("EOF"), False),
+        ("no TLS at all", True),
+    ],
+)
+def test_only_a_certificate_says_that_no_request_has_left(cause: Any, expected: bool) -> None:  # noqa: FBT001 - of the table
+    assert _is_certificate(urllib3.exceptions.SSLError(cause)) == expected

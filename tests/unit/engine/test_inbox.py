@@ -82,3 +82,12 @@ def test_a_request_that_may_no_longer_be_sent_does_not_arrive(inbox: Inbox) -> N
 def test_a_request_that_the_client_does_not_know_is_an_error(inbox: Inbox) -> None:
     with pytest.raises(AttributeError, match="create_topic"):
         inbox.client(Service("sns", None)).create_topic()
+
+
+@pytest.mark.parametrize("event", ["[1,2]", '"text"', "5", "null", '{"sweephand": 5}'])
+def test_data_alone_may_be_any_json(inbox: Inbox, event: str) -> None:
+    inbox.client(Service("lambda", None)).invoke(
+        FunctionName="f", InvocationType="Event", Payload=event.encode()
+    )
+    inbox.client(Service("stepfunctions", None)).start_execution(stateMachineArn="arn", input=event)
+    assert [each.names for each in inbox.arrivals()] == [{}, {}]

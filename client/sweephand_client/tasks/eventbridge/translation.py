@@ -41,11 +41,12 @@ _KNOWN: Final = frozenset(
     }
 )
 
-_LABELS_MAX: Final = 20
+#: The API takes 20, and `apply` writes one to the jobs of a file.
+_LABELS_MAX: Final = 19
 _LABEL_LENGTH_MAX: Final = 128
 
 _KEY: Final = "The stack's own key (KmsKeyArn) encrypts the job, and not that of the schedule."
-_TAGS: Final = "Some tags of the group cannot be labels: at most 20, up to 128 characters, without colons."
+_TAGS: Final = "Some tags of the group cannot be labels: at most 19, up to 128 characters, without colons."
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,6 +257,12 @@ def test_a_field_that_nobody_knows_yet_is_told(account: Account) -> None:
     assert move.changes == ("No field of a job is like Calendar. It is left out.",)
 
 
+def test_a_group_with_many_tags_leaves_room_for_the_label_of_its_file(account: Account) -> None:
+    account.group("orders", **{f"tag-{number:02d}": "x" for number in range(25)})
+    account.put("a", GroupName="orders")
+    assert len(definition(account)["labels"]) == 19
+
+
 def test_tags_of_a_group_become_labels_of_its_jobs(account: Account) -> None:
     account.group("orders", team="shop", **{"aws:stack": "x", "long": "x" * 129})
     account.put("a", GroupName="orders")

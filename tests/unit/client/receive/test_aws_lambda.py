@@ -296,6 +296,12 @@ def test_a_function_that_was_ended_by_its_time_out_holds_its_claims_no_longer(
     assert len(seen) == 2
 
 
+def test_a_call_that_ends_soon_shortens_no_lease_of_a_later_call(receiver: Receiver) -> None:
+    for left_s, lease_s in ((5, 5), (300, 300), (3_000, 900), (0, 1)):
+        receiver.lease_at_most(left_s)
+        assert receiver._lease_s == lease_s
+
+
 def test_what_only_callbacks_can_end_is_an_error_without_them(stack: Stack, receiver: Receiver) -> None:
     receiver.on()(lambda _: ACCEPTED)
     put(stack, "job", {"type": "sqs", "queueUrl": QUEUE})

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -128,6 +129,14 @@ def test_a_file_that_others_may_change_or_that_is_not_there_is_refused(tmp_path:
     assert load_commands_file(str(path)).namespace == "web1"
     path.write_bytes(b"\xff")
     with pytest.raises(InputError, match="cannot be read"):
+        load_commands_file(str(path))
+
+
+def test_a_file_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "commands.yaml"
+    path.write_text(FILE, encoding="utf-8")
+    monkeypatch.setattr("os.fstat", lambda _: SimpleNamespace(st_uid=os.geteuid() + 1, st_mode=0o644))
+    with pytest.raises(InputError, match="belongs to somebody else"):
         load_commands_file(str(path))
 
 

@@ -216,9 +216,10 @@ def test_an_unknown_job_is_given_up_and_what_is_no_delivery_stays(machine: Machi
     foreign = {"MessageId": "f", "ReceiptHandle": "f", "Body": "rm -rf /"}
     unread = message("u", due="soon")
     without_token = message("w", "unknown", runToken=None)
-    sqs = polled(
-        machine, machine.worker(commands(machine)), [message("a", "unknown"), foreign, unread, without_token]
-    )
+    endless = message("e", attempt=float("inf"))
+    deep = {**message("d"), "Body": "[" * 100_000}
+    read = [message("a", "unknown"), foreign, unread, without_token, endless, deep]
+    sqs = polled(machine, machine.worker(commands(machine)), read)
     until(lambda: sqs.changed)
     assert sqs.changed == [("delete", "a", None)]
     assert stack.ends == [

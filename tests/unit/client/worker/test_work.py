@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,6 +11,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from random import Random
+from string import ascii_letters
 
 import pytest
 from infra.local.places import ROOT
@@ -242,6 +246,31 @@ def test_what_a_command_has_left_behind_does_not_keep_the_turn(machine: Machine,
     assert [result["end"] for _, result in stack.ends] == ["exit code 0"] * 2
     for _, result in stack.ends:
         os.kill(int(result["output"]), signal.SIGKILL)
+
+
+def test_a_directory_of_locks_that_was_cleaned_away_is_made_again(tmp_path: Path) -> None:
+    for directory in (tmp_path / "locks", tmp_path / "locks"):
+        with Turn(directory, "web1", "backup") as turn:
+            assert turn.take()
+        shutil.rmtree(directory)
+
+
+@pytest.mark.parametrize("length", [40, 400, 3_000])
+def test_no_part_of_a_secret_is_shown_where_a_long_output_is_cut(
+    machine: Machine, stack: Stack, length: int
+) -> None:
+    secret = "".join(Random(length).choices(ascii_letters, k=length))  # noqa: S311 - the same in each run
+    command = shell('for i in $(seq 200); do echo "k=$API_TOKEN"; done', environment={"API_TOKEN": secret})
+    machine.work(command).carry_out()
+    [(_, result)] = stack.ends
+    assert not set(re.findall("[a-zA-Z]{8,}", result["output"])) - {"secret"}
+
+
+def test_a_command_that_a_real_time_signal_ends_is_told_with_its_output(
+    machine: Machine, stack: Stack
+) -> None:
+    machine.work(shell("echo out; kill -35 $$")).carry_out()
+    assert stack.ends == [("fail", "ended by signal 35: out")]
 
 
 def test_the_locks_are_in_a_directory_of_this_user_alone(
