@@ -75,7 +75,9 @@ CEILINGS: Final = {
     # Days of a calendar are counted by cycles of weeks: 27. Batches of an earlier schedule are rebuilt: 3.
     # Audits look behind gaps in a chain of timers: 30. Data alone has no names of a delivery: 22. Null for an
     # unknown field of an object: 15. Runs that are given up: 5. What tests alone needed has left: 57.
-    "package": Size(lines=36_881, modules=343, inner_imports=34),
+    # A turn, a breaker, a give-back, a write of a policy and a token that meet something meanwhile: 50.
+    # What is held takes another slot of a limit: 8. Slots after callbacks: 10.
+    "package": Size(lines=36_922, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -101,7 +103,8 @@ CEILINGS: Final = {
     # An example of each command takes 85, and local stacks on other ports 80. The attempts of a run take 60,
     # tables that fit 50, patches of many jobs 70, and what an overview may count 35. Singulars of counts: 2.
     # A full disk, a character that the locale lacks, an unknown key, and words for types in each help: 30.
-    "client": Size(lines=7_515, modules=75, inner_imports=0),
+    # Changes of `apply` one by one, with what they expect: 8. Notes on days, and TLS that breaks: 15.
+    "client": Size(lines=7_530, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
@@ -109,11 +112,13 @@ CEILINGS: Final = {
     "generated": Size(lines=1_113, modules=10, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
+    # Parts of secrets at a cut: 20.
     # The worker uses what reads the time of a heartbeat.
-    "receive": Size(lines=802, modules=12, inner_imports=0),
+    "receive": Size(lines=815, modules=12, inner_imports=0),
     # What runs the commands of a machine. A queue and HTTP take 205, heartbeats 125, and the file of commands
     # 155. Processes, their users, groups and locks take 220, the work of a run 180, and what is in hand 150.
-    "worker": Size(lines=1_102, modules=12, inner_imports=0),
+    # Whose file it is, where outputs are cut, and locks that were cleaned away: 16.
+    "worker": Size(lines=1_117, modules=12, inner_imports=0),
     # What SAM's command line does for this template, and a deletion that says what is lost.
     "deploy": Size(lines=615, modules=10, inner_imports=0),
     # The clients of DynamoDB and SQS in memory are 680 of these lines. The tests use them too.
@@ -215,7 +220,9 @@ CEILINGS: Final = {
     # Audits behind gaps, in a module: 78. One-offs with calendars in simulated worlds: 35. Asynchronous runs
     # that are given up: 50. Forged names, nulls, previews, windows, and the ends of the command line: 180.
     # Helpers that modules had alike are one: -220.
-    "tests": Size(lines=105_123, modules=898, inner_imports=1),
+    # What meets flow policies meanwhile, and slots after callbacks, in a module: 165. What meets a worker,
+    # its receivers and the client: 95.
+    "tests": Size(lines=105_354, modules=899, inner_imports=1),
 }
 
 
@@ -226,8 +233,8 @@ CEILINGS: Final = {
 #: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
 #: console takes 205. What an audit cannot tell: 36. What CI samples: 16. What leaves late
 #: under a limit, and when crashes are counted anew: 47. What an update or a pause meets: 46.
-#: What has changed since 1.0.0: 143. What AWS keeps of keys, tables and functions: 50.
-WORDS_MAX: Final = 67_276
+#: What has changed since 1.0.0: 240. What AWS keeps of keys, tables and functions: 50.
+WORDS_MAX: Final = 67_391
 
 
 def size_of(source: str) -> Size:
