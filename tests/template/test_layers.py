@@ -24,7 +24,7 @@ def test_a_layer_is_compiled_for_the_version_that_runs_it(stack: Stack, layer: s
 
 
 def test_each_stack_has_layers_of_its_own(stack: Stack) -> None:
-    """A name of a layer is one of the account. Two stacks would write their versions into the same layer."""
+    """An account has one layer of each name. Two stacks with one name would write into the same layer."""
     layers = stack.named("AWS::Lambda::LayerVersion").values()
     assert sorted(each["LayerName"]["Fn::Sub"] for each in layers) == [
         "${AWS::StackName}-libraries",

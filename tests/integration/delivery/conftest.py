@@ -1,4 +1,4 @@
-"""Each request that a test of an adapter sends is one of the OpenAPI document. SQS is moto's."""
+"""These tests send only requests that the OpenAPI document describes. moto stands in for SQS."""
 
 from collections.abc import Iterator
 

@@ -60,7 +60,7 @@ class Poller:
             self._receive(next_at)
 
     def _receive(self, visible_at: Instant) -> None:
-        """Receive messages, of which the first is visible since that instant, and begin their function."""
+        """Receive messages, and begin a function with them. The first one became visible at that instant."""
         raise NotImplementedError
 
     def _is_full(self) -> bool:

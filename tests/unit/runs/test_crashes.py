@@ -171,7 +171,7 @@ def received_of(message: TriggerMessage) -> list[Received]:
 
 
 def crashed_after_its_claim(**written: Any) -> tuple[World, list[Received]]:
-    """A world of an asynchronous job, and its triggers, the first of which crashed a function just now."""
+    """A world with an asynchronous job, and its triggers. The first trigger has crashed its last function."""
     world, batch = received_when_due(completion="async", **written)
     world.announce = crashing
     with suppress(KeyboardInterrupt):

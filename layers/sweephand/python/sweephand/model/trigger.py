@@ -169,7 +169,11 @@ class TriggerMessage(NamedTuple):
         return self._replace(is_owed=self.is_owed or is_owed, crashes=min(self.crashes, 1))
 
     def held(self, *, is_owed: bool = True) -> "TriggerMessage":
-        """The same for one that is held back: it takes another slot of a limit than the one that may pass."""
+        """The message of a trigger that is held back, for any time.
+
+        A trigger that waited for its slot gives the slot up, and takes another one later. One that has passed
+        the valve does not pass it again.
+        """
         has_passed = self.passage is not None and self.passage.level == "passed"
         return self.waiting(is_owed=is_owed)._replace(passage=self.passage if has_passed else None)
 

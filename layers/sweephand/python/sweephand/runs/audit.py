@@ -313,10 +313,11 @@ class Auditor:
     def _lost_since(self, job: Job, timer: OccurrenceTimer, part: AuditPart) -> Instant | None:
         """The first instant from which on no timer promises the triggers of a job; None if one does by now.
 
-        Timers that sweepers have passed are still there. So halving finds the first lost one, or the first
-        one of an earlier gap. There is a gap where an outage made misfires, or where a rebuild armed the job.
-        Only triggers behind the last record of a run can have been lost. Without records, the timers behind
-        the gap are looked for. `timer` is one that is missing.
+        The caller has missed `timer`. A timer stays in the table after a sweeper has passed it. So halving
+        finds where the timers end, or where an earlier gap begins. An outage leaves a gap, and so does a
+        rebuild. What comes before a later run, or before a later timer, is not lost. So the answer lies
+        after the last run that has a record. If successes leave no records, it also lies after the last
+        timer that is there.
         """
         begun_at = max(timed_from(job), bucket_of(self._clock.now() - KEPT_MS))
         low, high = begun_at, bucket_of(timer.first.at)
@@ -338,9 +339,10 @@ class Auditor:
         return since if last is None else max(since, last.through + 1)
 
     def _behind_gaps(self, job: Job, low: Instant, high: Instant, part: AuditPart) -> Instant:
-        """The bucket behind the last timer between two buckets; `low` if none is there.
+        """The bucket after the last timer that is there between two buckets; `low` if none is there.
 
-        A call looks for so many timers only. Then it takes `low` for the first lost one.
+        A call looks for a limited number of timers (`part.looks`). After that, the answer is `low`, and
+        triggers may be sent again.
         """
         at = low
         while at < high and part.looks > 0:

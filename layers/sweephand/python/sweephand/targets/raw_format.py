@@ -137,7 +137,7 @@ def _what_is_taken(form: RawForm, text: str) -> str | None:
 
 
 def _value(text: str) -> Any:
-    """The value of a JSON text; `_NO_JSON` of any other, and of one that is nested too deeply."""
+    """The value of a JSON text. `_NO_JSON` if the text is not JSON, or is nested too deeply to be read."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -124,8 +124,8 @@ def record_misfires(runs: RunStore, skipped: "Run", series: Series) -> None:
 
     A store refuses a record if its first misfire has a run already, since it was delivered after all. That
     happens around a pause: the delivery function reads a job up to a second before it sends a request. It
-    also happens if a rebuild or an audit arms a job from before its last run on. So the record begins after
-    the last one of these misfires that has a run.
+    also happens if a rebuild or an audit arms a job from before its last run on. Then the record begins after
+    the last of these misfires that has a run.
     """
     left: Run | None = skipped
     while left is not None and not runs.record(left):

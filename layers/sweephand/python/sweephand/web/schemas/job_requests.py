@@ -90,8 +90,8 @@ def _names_in(shape: Object | TargetOf) -> frozenset[str]:
     return frozenset(chain.from_iterable(each.field_names for each in shape.types().values()))
 
 
-#: The objects of which Sweephand knows every field, with these. A field of null in such an object counts as
-#: left out.
+#: The objects within a job whose fields are all known, each with their names. A known field that is null
+#: counts as left out.
 _KNOWN_OBJECTS: Final = {
     "schedule": frozenset(CRON_FIELDS),
     **{each.name: _names_in(each.shape) for each in FIELDS if isinstance(each.shape, Object | TargetOf)},
