@@ -13,6 +13,7 @@ from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Insta
 from sweephand.base.timing import API_LIMIT_MS
 from sweephand.jobs import calendar_follow, calendars
 from sweephand.jobs.calendar_fields import closed_days_of
+from sweephand.jobs.calendar_follow import TRIES_MS
 from sweephand.jobs.commit import Draft
 from sweephand.jobs.draft import draft_follow
 from sweephand.model.calendar import CalendarKey, CalendarMessage, ResolvedDays
@@ -123,9 +124,12 @@ def test_a_job_does_not_fall_back_when_a_function_has_read_the_calendar_long_bef
     assert next_due(world) == nine(3)
 
 
-@pytest.mark.parametrize(("day", "late_ms"), [(MONDAY, 0), (None, SECOND_MS + API_LIMIT_MS)])
+@pytest.mark.parametrize(("day", "late_ms"), [(MONDAY, 0), (None, 2 * SECOND_MS + API_LIMIT_MS)])
 def test_what_falls_due_while_a_job_follows_fires_once(world: World, day: str | None, late_ms: int) -> None:
-    """The function reads its clock two seconds before nine, and commits a second after nine."""
+    """The function reads its clock two seconds before nine, and would commit a second after nine.
+
+    So it tries again. The days of that try apply from a second later on.
+    """
     put(world, *([] if day else [MONDAY]))
     world.put(schedule="0 9 * * MON", calendar={"name": "works", "otherwise": "next"})
     world.run_until(nine(2) - 2 * SECOND_MS)
@@ -139,6 +143,38 @@ def test_what_falls_due_while_a_job_follows_fires_once(world: World, day: str | 
     deliver(world)
     world.run_until(nine(8))
     assert [each.trigger.due_at for each in world.consumers.attempts] == [nine(2) + late_ms]
+
+
+@pytest.mark.parametrize("armed_within_ms", [400, 900, 1_900])
+@pytest.mark.parametrize("is_closed", [False, True], ids=["opens", "closes"])
+def test_a_job_that_is_due_every_second_follows_though_its_arming_takes_seconds(
+    world: World, armed_within_ms: int, *, is_closed: bool
+) -> None:
+    """Each try sends the triggers of five minutes, so there must be few."""
+    world.run_until(nine(2))
+    put(world, *([] if is_closed else [MONDAY]))
+    world.put(schedule="* * * * * *", calendar={"name": "works"}, repeats=100)
+    world.run_until(nine(2) + MINUTE_MS)
+    put(world, *([MONDAY] if is_closed else []))
+    tries: list[str] = []
+
+    def announce(call: str) -> None:
+        if "changes.put" in call:  # before and after it
+            world.clock.time += armed_within_ms
+            tries.append(call)
+            if len(tries) > 2 * len(TRIES_MS):
+                pytest.fail("The job never follows.")
+
+    world.announce = announce
+    deliver(world)
+    working(world)
+    changed_at = world.stored().cut
+    world.run_until(nine(2) + 4 * MINUTE_MS)
+    dues = [each.trigger.due_at for each in world.consumers.attempts]
+    first = nine(2) + SECOND_MS if is_closed else changed_at - changed_at % SECOND_MS + SECOND_MS
+    count = (changed_at - nine(2)) // SECOND_MS if is_closed else 100
+    assert dues == [first + number * SECOND_MS for number in range(count)]
+    assert 0 <= changed_at - nine(2) - MINUTE_MS <= 2 * armed_within_ms * len(TRIES_MS) + TRIES_MS[-1]
 
 
 def test_whatever_kills_a_change_or_what_follows_it_every_job_follows_once() -> None:

@@ -23,6 +23,11 @@ _PAGE_MAX: Final = 100
 _PAGE_FAULTS_MAX: Final = 5
 _ALONE_DELAY_MS: Final = SECOND_MS
 
+#: How far ahead of its beginning the days of a try apply. A try is in vain if the job falls due between that
+#: instant and the commit. A job of every second is armed for five minutes, which can take over a second. To
+#: others, a try ahead looks like one of a clock that is ahead: CLOCK_SKEW_MAX_MS leaves 5 s to spare.
+TRIES_MS: Final = (0, SECOND_MS, 2 * SECOND_MS, 4 * SECOND_MS)
+
 
 class CalendarFollower:
     """Makes jobs follow. Calls may run at once and be repeated: a job that has followed is left as it is."""
@@ -94,13 +99,13 @@ class CalendarFollower:
             return None
 
     def _follow(self, key: JobKey, of: CalendarKey) -> int:
-        """Make a job follow; return how many did.
+        """Make a job follow; return how many did. UnavailableError if each try was in vain.
 
         The calendar is read for each job. If it was read long before the commit, a later change could have
         made the job follow meanwhile, and the job would fall back.
         """
-        while True:
-            requested_at: Instant = self._clock.now()
+        for ahead_ms in TRIES_MS:
+            requested_at: Instant = self._clock.now() + ahead_ms
             calendar, stored = self._calendars.get(of), self._jobs.get(key)
             if stored is None or stored.is_gone(requested_at):
                 return 0
@@ -109,6 +114,7 @@ class CalendarFollower:
             draft = draft_follow(stored, calendar.closed, token=self._ids.token(), now=requested_at)
             if self._commits.commit(draft, stored, over=stored) is not None:
                 return 1
+        raise UnavailableError(f"{key} could not follow its calendar, since it was due or changed meanwhile.")
 
 
 def _is_outdated(job: Job, calendar: Calendar) -> bool:
