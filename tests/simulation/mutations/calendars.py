@@ -8,7 +8,7 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import Broken, Instead, everywhere, mutation, replacing, wrapping
 from tests.simulation.workload.calendars import FIRST_WITH_CALENDARS
 
-from sweephand.jobs import commit, day_change, series
+from sweephand.jobs import calendar_follow, commit, day_change, series
 from sweephand.jobs.calendar_follow import CalendarFollower
 from sweephand.jobs.calendars import CalendarAdmin
 from sweephand.model.calendar import CalendarKey, CalendarMessage
@@ -82,6 +82,17 @@ def falls_back() -> Broken:
 def follows_over_what_is_due(stored: Job, job: Job) -> bool:
     del stored, job
     return False
+
+
+@mutation(
+    "A job of every second is to follow at once, and on a slow stack it never does",
+    shown_by=(
+        "tests/unit/jobs/test_calendars.py"
+        "::test_a_job_that_is_due_every_second_follows_though_its_arming_takes_seconds"
+    ),
+)
+def follows_at_once_or_never() -> Broken:
+    return patch.object(calendar_follow, "TRIES_MS", (0, 0, 0, 0))
 
 
 @mutation("A job that follows moves to the next day what it has skipped before", first=FIRST)
