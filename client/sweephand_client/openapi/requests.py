@@ -221,15 +221,23 @@ class JobPatchRequest(JobRequest):
 
 
 class NamedJobRequest(JobRequest):
-    """A job and its name, as an entry of a bulk write."""
+    """A job and its name."""
 
+    name: str
+
+
+class BulkJobRequest(JobRequest):
+    """An entry of a bulk write: a job, its name, and on which condition it is written."""
+
+    ifMatch: NotRequired[str | None]
+    ifNoneMatch: NotRequired[Literal["*"] | None]
     name: str
 
 
 class BulkWriteRequest(TypedDict):
     """The jobs of a bulk write."""
 
-    jobs: list[NamedJobRequest]
+    jobs: list[NamedJobRequest | BulkJobRequest]
     dryRun: NotRequired[bool]
     reason: NotRequired[str | None]
 

@@ -212,17 +212,9 @@ def _in_bulk(client: Client, namespace: str, steps: Iterable[Step], reason: str 
     for step in steps:
         if step.incomplete is not None:
             remove_incomplete(client, namespace, step.name, step.incomplete)
-    creations = [each for each in steps if each.rev is None]
-    problems = write_jobs(client, namespace, [each.write for each in creations], reason=reason)
-    for step, problem in zip(creations, problems, strict=True):
+    problems = write_jobs(client, namespace, [each.write for each in steps], reason=reason)
+    for step, problem in zip(steps, problems, strict=True):
         yield Done(step, problem)
-
-    def change(step: Step) -> Done:
-        # A bulk write has no precondition, so it would write over what was changed since it was read.
-        return Done(step, attempt(partial(write_job, client, namespace, step.write, reason=reason)))
-
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
-        yield from threads.map(change, (each for each in steps if each.rev is not None))
 
 
 class _Planner:

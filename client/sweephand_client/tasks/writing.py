@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sweephand_client.api.client import Client
 from sweephand_client.api.jobs import JOBS_MAX
@@ -21,7 +21,7 @@ from sweephand_client.http.errors import (
 )
 from sweephand_client.http.operation import changed_nothing
 from sweephand_client.openapi.job_answers import BulkWriteResult
-from sweephand_client.openapi.requests import JobRequest, NamedJobRequest
+from sweephand_client.openapi.requests import BulkJobRequest, JobRequest, NamedJobRequest
 from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
 
 #: The description of a job whose creation was interrupted. Such a job counts as one that does not exist.
@@ -68,12 +68,15 @@ def write_jobs(
 ) -> Iterator[Problem | None]:
     """Write jobs in bulk. Returns for each, in order, the problem for which it was not written, or None.
 
-    It may be unknown whether a call has written a job. Then the job is written again only if it still has the
-    revision that was read. Raises UnreachableError and StackFailedError, and a refusal of a whole call.
+    No job is written that was changed since it was read. It may be unknown whether a call has written a job.
+    Then the job is written again. A job that has the definition by now is done. Raises UnreachableError and
+    StackFailedError, and a refusal of a whole call.
     """
     for write, problem in _in_bulk(client, namespace, writes, reason):
         is_unknown = problem is not None and problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-        if problem is None or not is_unknown or changed_nothing(problem):
+        if problem is not None and problem.status == HTTPStatus.PRECONDITION_FAILED:
+            yield None if _is_stored(client, namespace, write) else problem
+        elif problem is None or not is_unknown or changed_nothing(problem):
             yield problem
         else:
             yield _written_once(client, namespace, write, reason)
@@ -86,7 +89,8 @@ def check_jobs(
 
     Raises a refusal of a whole call, such as for its `reason`.
     """
-    return map(_problem_of, client.jobs.put_many(namespace, map(_named, writes), dry_run=True, reason=reason))
+    named: Iterator[NamedJobRequest] = ({"name": each.name, **each.definition} for each in writes)
+    return map(_problem_of, client.jobs.put_many(namespace, named, dry_run=True, reason=reason))
 
 
 def write_job(client: Client, namespace: str, write: Write, *, reason: str | None = None) -> None:
@@ -115,7 +119,7 @@ def _in_bulk(
     done = 0
     while done < len(writes):
         left = writes[done:]
-        results = client.jobs.put_many(namespace, map(_named, left), reason=reason)
+        results = client.jobs.put_many(namespace, map(_unchanged, left), reason=reason)
         try:
             for write, result in zip(left, results, strict=True):
                 done += 1
@@ -128,8 +132,14 @@ def _in_bulk(
             yield from ((each, Problem(HTTPStatus.SERVICE_UNAVAILABLE, "", str(error))) for each in unknown)
 
 
-def _named(write: Write) -> NamedJobRequest:
-    return {"name": write.name, **write.definition}
+def _unchanged(write: Write) -> NamedJobRequest:
+    """The job, on the condition that it was not changed since it was read."""
+    named: BulkJobRequest = cast("BulkJobRequest", {"name": write.name, **write.definition})
+    if write.rev is None:
+        named["ifNoneMatch"] = "*"
+    else:
+        named["ifMatch"] = write.rev
+    return named
 
 
 def _problem_of(result: BulkWriteResult) -> Problem | None:

@@ -76,6 +76,29 @@ def test_what_somebody_else_wrote_meanwhile_stays(server: Server, client: Client
     assert client.jobs.get("ns", "job")["data"] == "theirs"
 
 
+def test_many_jobs_are_written_in_one_call_and_none_that_somebody_else_wrote(
+    server: Server, client: Client
+) -> None:
+    revs = {name: client.jobs.put("ns", name, EVERY)["rev"] for name in ("ours", "changed", "same")}
+    theirs: JobRequest = {**EVERY, "data": "theirs"}
+    ours: JobRequest = {**EVERY, "data": "ours"}
+    client.jobs.put("ns", "changed", theirs)
+    client.jobs.put("ns", "created", theirs)
+    client.jobs.put("ns", "same", ours)
+    server.requests.clear()
+    writes = [Write(name, ours, revs.get(name)) for name in ("ours", "new", "changed", "created", "same")]
+
+    assert statuses(client, writes) == [None, None, 412, 412, None]
+
+    assert server.calls()[0] == "POST /v1/namespaces/ns/jobs"
+    assert {each.partition(" ")[0] for each in server.calls()[1:]} == {"GET"}
+    stored = {each.name: client.jobs.get("ns", each.name)["data"] for each in writes}
+    assert stored == dict.fromkeys(("ours", "new", "same"), "ours") | dict.fromkeys(
+        ("changed", "created"), "theirs"
+    )
+    assert whats(client, "same") == ["created", "replaced"]
+
+
 def test_a_job_that_deletes_itself_is_not_written_again(server: Server, client: Client) -> None:
     fleeting = Write("once", {**ONCE, "deleteAfterCompletion": True}, None)
     server.faults.append(FAILED)

@@ -147,6 +147,19 @@ def test_jobs_that_a_stale_read_does_not_know_yet_are_left_or_replaced() -> None
     assert outcomes(results) == ["unchanged", "replaced", "created"]
 
 
+def test_a_job_that_must_be_new_replaces_none_though_a_stale_read_does_not_know_it() -> None:
+    world, jobs = stale_world()
+    write(world, job("a"), job("b"))
+    jobs.stale = {key_of("a"): None, key_of("b"): None}
+    changed = [job(name, schedule="@every 2h")._replace(if_absent=True) for name in ("a", "b", "c")]
+    assert outcomes(write(world, *changed)) == ["PreconditionError", "PreconditionError", "created"]
+
+
+def test_a_job_that_must_have_a_revision_is_not_created(world: World) -> None:
+    wanted = [job(name)._replace(if_match=("1-a",)) for name in ("a", "b")]
+    assert outcomes(write(world, *wanted, job("c"))) == ["PreconditionError", "PreconditionError", "created"]
+
+
 def test_a_job_that_a_stale_read_still_knows_is_created() -> None:
     world, jobs = stale_world()
     write(world, job("a"), job("b"))

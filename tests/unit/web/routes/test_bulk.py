@@ -195,6 +195,40 @@ def test_a_job_for_which_no_time_was_left_is_reported_and_not_written(
     assert UnavailableError.__name__ not in str(results)
 
 
+@pytest.mark.parametrize("is_dry", [False, True])
+def test_a_job_is_written_on_its_conditions_alone(client: Client, *, is_dry: bool) -> None:
+    rev = client.put("known", JOB).json["rev"]
+    client.put("changed", JOB)
+    client.put("there", JOB)
+    conditions = {
+        "known": ({"ifMatch": rev}, 200),
+        "changed": ({"ifMatch": rev}, 412),
+        "there": ({"ifNoneMatch": "*"}, 412),
+        "new": ({"ifNoneMatch": "*"}, 201),
+        "newer": ({"ifMatch": None, "ifNoneMatch": None}, 201),
+        "gone": ({"ifMatch": "*"}, 412),
+    }
+    jobs = [{"name": name, **JOB, "description": "x", **each} for name, (each, _) in conditions.items()]
+    answer = client.send("POST", f"{URL}/jobs", {"jobs": jobs, "dryRun": is_dry}).json
+    assert [each["status"] for each in answer["results"]] == [status for _, status in conditions.values()]
+    written = {each["name"] for each in answer["results"] if each["status"] != 412 and not is_dry}
+    stored = client.send("GET", f"{URL}/jobs").json["items"]
+    assert {each["name"] for each in stored if client.get(each["name"]).json.get("description")} == written
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"ifMatch": 1}, {"ifMatch": '"1-a"'}, {"ifNoneMatch": "1-a"}, {"ifNoneMatch": True}]
+)
+def test_a_condition_that_is_none_is_refused(client: Client, wrong: dict[str, Any]) -> None:
+    answer = client.send(
+        "POST", f"{URL}/jobs", {"jobs": [{"name": "a", **JOB, **wrong}, {"name": "b", **JOB}]}
+    )
+    refused, written = answer.json["results"]
+    assert [each["pointer"] for each in refused["problem"]["errors"]] == [f"/{name}" for name in wrong]
+    assert written["status"] == 201
+    assert names(client) == ["b"]
+
+
 def test_results_have_the_order_of_the_request() -> None:
     with ThreadPoolExecutor(4) as threads:
 

@@ -128,12 +128,17 @@ _TOGETHER_MIN: Final = 2
 
 
 class JobToWrite(NamedTuple):
-    """One job of a call. `traceparent` is the trace context of the call, and `reason` says why it is made."""
+    """One job of a call. `traceparent` is the trace context of the call, and `reason` says why it is made.
+
+    `if_match` and `if_absent` are those of Writer.put().
+    """
 
     key: JobKey
     definition: Definition
     traceparent: str | None = None
     reason: str | None = None
+    if_match: tuple[str, ...] | None = None
+    if_absent: bool = False
 
 
 #: What became of one job: the result of its write, or the error that Writer.put() would have raised.
@@ -212,7 +217,7 @@ class BulkWriter:
         stored = self._jobs.get_many([each.key for each in small], may_be_stale=True)
         shard, drafts = shard_of(self._ids.token(), self._shards()), []
         for each in small:
-            if each.key in stored:
+            if each.key in stored or each.if_match is not None:
                 continue
             try:
                 draft = writer.draft_new(
@@ -256,6 +261,8 @@ def _put(
             each.definition,
             caller=caller,
             requested_at=requested_at,
+            if_match=each.if_match,
+            if_absent=each.if_absent,
             traceparent=each.traceparent,
             reason=each.reason,
             is_dry=is_dry,

@@ -16,7 +16,7 @@ from sweephand.web.http.credentials import Credentials, credentials
 from sweephand.web.http.operation import NoQuery, Operation, Returns
 from sweephand.web.http.problems import CONTENT_TYPE, KINDS, GatewayRefusal, ProblemResponse
 from sweephand.web.schemas import field_models, formats
-from sweephand.web.schemas.job_requests import NamedJobRequest
+from sweephand.web.schemas.job_requests import BulkJobRequest, NamedJobRequest
 
 _REFS: Final = "#/components/schemas/{model}"
 
@@ -117,6 +117,7 @@ class _Schemas:
     def __init__(self, operations: Iterable[Operation]) -> None:
         models: dict[Any, JsonSchemaMode] = {
             NamedJobRequest: "validation",
+            BulkJobRequest: "validation",
             ProblemResponse: "serialization",
             GatewayRefusal: "serialization",
         }

@@ -33,8 +33,8 @@ from sweephand.web.schemas.formats import (
     labels_of,
     position,
 )
-from sweephand.web.schemas.job_requests import read_definition
-from sweephand.web.schemas.shapes import RequestBody, needs_one_of, read_as
+from sweephand.web.schemas.job_requests import Precondition, read_definition
+from sweephand.web.schemas.shapes import RequestBody, check, needs_one_of, read_as
 
 SELECTION_RULE: Final = "Select the jobs: give a prefix, or labels."
 
@@ -122,7 +122,13 @@ class DeleteQuery(QueryParameters):
 
 
 #: The API validates each entry by itself. The result of an entry that is not a job is a problem.
-_ANY_ENTRY: dict[str, Any] = {"anyOf": [{"$ref": "#/components/schemas/NamedJobRequest"}, {}]}
+_ANY_ENTRY: dict[str, Any] = {
+    "anyOf": [
+        {"$ref": "#/components/schemas/NamedJobRequest"},
+        {"$ref": "#/components/schemas/BulkJobRequest"},
+        {},
+    ]
+}
 
 
 class BulkWriteRequest(RequestBody):
@@ -149,6 +155,9 @@ _ABOUT: Final = (
 
 #: The length at which a result cuts a name that cannot be accepted.
 _SHOWN_LENGTH_MAX: Final = 2 * limits.NAME_LENGTH_MAX
+#: The fields of an entry that say on which condition it is written.
+_CONDITIONS: Final = ("ifMatch", "ifNoneMatch")
+
 _NO_TIME: Final = "The other jobs of this request took too long, so this job was not written. Send it again."
 
 
@@ -245,7 +254,8 @@ def put_jobs(services: Services, request: Request[NoQuery, BulkWriteRequest]) ->
     """Create or replace jobs in bulk.
 
     Writes up to {jobsPerBulkMax} jobs. The API validates and writes each job as a PUT does. A refused job
-    does not stop the others. The JSON pointers in a problem are relative to its job.
+    does not stop the others. The JSON pointers in a problem are relative to its job. `ifMatch` and
+    `ifNoneMatch` of a job do what these headers do in a PUT. If they do not hold, its status is 412.
     """
     seen: set[str] = set()
     entries = [_parse_or_refuse(services, request, document, seen) for document in request.body.jobs]
@@ -275,16 +285,23 @@ def _parse_or_refuse(
     services: Services, request: Request[NoQuery, BulkWriteRequest], document: Any, seen: set[str]
 ) -> JobToWrite | BulkWriteResult:
     try:
-        name, definition = _parse_entry(services, document, seen, request.requested_at)
+        name, definition, condition = _parse_entry(services, document, seen, request.requested_at)
     except SweephandError as error:
         return _refusal(document.get("name") if isinstance(document, Mapping) else None, error)
-    return JobToWrite(JobKey(request.namespace, name), definition, request.traceparent, request.body.reason)
+    return JobToWrite(
+        JobKey(request.namespace, name),
+        definition,
+        request.traceparent,
+        request.body.reason,
+        if_match=None if condition.if_match is None else (condition.if_match,),
+        if_absent=condition.if_none_match is not None,
+    )
 
 
 def _parse_entry(
     services: Services, document: Any, seen: set[str], requested_at: Instant
-) -> tuple[str, Definition]:
-    """The name and definition in one entry of the list. `seen` are the names of the entries before it.
+) -> tuple[str, Definition, Precondition]:
+    """The parts of one entry of the list. `seen` are the names of the entries before it.
 
     Adds the name to `seen`. Raises InvalidError with JSON pointers into the entry.
     """
@@ -297,17 +314,20 @@ def _parse_entry(
     elif name in seen:
         detail = "An earlier job of this request has this name. Give each name once."
         violations.append(Violation("/name", detail))
+    given = {field: document[field] for field in _CONDITIONS if field in document}
+    condition, wrong = check(Precondition, given)
+    violations += wrong
+    fields = {name: value for name, value in document.items() if name not in ("name", *_CONDITIONS)}
     try:
-        definition = read_definition(
-            {field: value for field, value in document.items() if field != "name"}, services, requested_at
-        )
+        definition = read_definition(fields, services, requested_at)
     except InvalidError as error:
         raise InvalidError([*violations, *error.violations]) from None
     if violations:
         raise InvalidError(violations)
     assert isinstance(name, str), "is_name has accepted it"
+    assert condition is not None, "it has no violation"
     seen.add(name)
-    return name, definition
+    return name, definition, condition
 
 
 def _result(job: JobToWrite, written: Written, *, is_dry: bool) -> BulkWriteResult:

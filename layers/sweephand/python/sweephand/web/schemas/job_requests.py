@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
@@ -71,10 +71,25 @@ class JobPatchRequest(JobRequest):
     )
 
 
+class Precondition(RequestBody):
+    """What must hold for an entry of a bulk write to be written."""
+
+    if_match: str | None = Field(
+        None,
+        pattern=r"^(?:\*|[0-9]+-[0-9a-z]+)$",
+        description="The `rev` that the job must have. `*`: only if the job exists.",
+    )
+    if_none_match: Literal["*"] | None = Field(None, description="`*`: only if the job does not exist.")
+
+
 class NamedJobRequest(JobRequest):
-    """A job and its name, as an entry of a bulk write."""
+    """A job and its name."""
 
     name: Name = Field(description="The job's name.")
+
+
+class BulkJobRequest(NamedJobRequest, Precondition):
+    """An entry of a bulk write: a job, its name, and on which condition it is written."""
 
 
 #: The fields of a job that a caller cannot write, because Sweephand sets them.
