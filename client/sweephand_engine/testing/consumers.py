@@ -8,8 +8,6 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
-from botocore.exceptions import ClientError
-
 from sweephand.base.instants import Instant, to_datetime
 from sweephand.delivery.http.connections import NoConnectionError
 from sweephand_engine.testing.applications import Application, Reply, application
@@ -21,6 +19,10 @@ Function: TypeAlias = Callable[[Any, Any], Any]
 
 #: The handler of every host without one of its own.
 _ANY: Final = "*"
+
+
+class NoFunctionError(Exception):
+    """A test has no Lambda function of that name."""
 
 
 @dataclass(slots=True)
@@ -118,10 +120,13 @@ class Consumers:
             raise NoConnectionError("the test has mounted no consumer there: deliver_to() does.")
         return found
 
-    def handler(self, arn: str) -> Function | None:
-        """What a Lambda function runs."""
+    def handler(self, arn: str) -> Function:
+        """What a Lambda function runs. NoFunctionError if the test has none of that name."""
         name = arn.partition(":function:")[2].partition(":")[0]
-        return self._functions.get(arn) or self._functions.get(name)
+        found = self._functions.get(arn) or self._functions.get(name)
+        if found is None:
+            raise NoFunctionError("The test has no function() of that name")
+        return found
 
     def reach(self, delivery: Delivery, name: str, call: Callable[[Delivery], Reply]) -> Reply:
         """The answer to a request to a host or an ARN. It raises what the network would cause."""
@@ -149,7 +154,7 @@ class Consumers:
         """The handler's answer. An error of the handler is a 500."""
         try:
             reply = call(delivery)
-        except (NoConnectionError, ClientError) as error:
+        except (NoConnectionError, NoFunctionError) as error:
             delivery.error = str(error)
             raise
         except Exception as error:  # noqa: BLE001 - a handler may raise anything

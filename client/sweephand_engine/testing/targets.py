@@ -24,7 +24,7 @@ from sweephand.targets.target_type import timeout_ms
 from sweephand_engine.aws import AwsClient
 from sweephand_engine.testing.applications import Reply, Request
 from sweephand_engine.testing.clock import SimulatedClock
-from sweephand_engine.testing.consumers import Consumers, Delivery, Function
+from sweephand_engine.testing.consumers import Consumers, Delivery, Function, NoFunctionError
 from sweephand_engine.wire import refusal
 
 _ERRORS_FROM: Final = 400
@@ -113,6 +113,8 @@ class SimulatedTargets:
             reply = self._clock.within(within_ms, partial(self._consumers.reach, delivery, arn, call))
         except NoConnectionError:
             raise EndpointConnectionError(endpoint_url=arn) from None
+        except NoFunctionError as error:
+            raise refusal("ResourceNotFoundException", operation, str(error)) from None
         except TimeoutError:
             raise ReadTimeoutError(endpoint_url=arn) from None
         except ConnectionResetError:
@@ -126,10 +128,7 @@ class SimulatedTargets:
 
     def _invoke(self, arn: str, is_sync: bool, delivery: Delivery) -> Reply:  # noqa: FBT001 - of a partial
         """The answer of Lambda. A function that is not waited for runs in a strand of its own."""
-        handler = self._consumers.handler(arn)
-        if handler is None:
-            raise refusal("ResourceNotFoundException", "Invoke", "The test has no function() of that name")
-        run = partial(self._run, handler, arn, delivery)
+        run = partial(self._run, self._consumers.handler(arn), arn, delivery)
         if is_sync:
             return run()
         self._clock.start(run)

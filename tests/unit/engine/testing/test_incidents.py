@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from sweephand_engine.testing import Delivery, Reply, Stack
 
@@ -38,6 +39,18 @@ def test_an_error_of_a_handler_is_a_failure_and_says_which(stack: Stack) -> None
         (500, "RuntimeError: no disk"),
         (204, None),
     ]
+
+
+def test_an_error_of_aws_in_a_handler_is_a_failure_as_any_other(stack: Stack) -> None:
+    def crash(_: Delivery) -> None:
+        raise ClientError({"Error": {"Code": "SlowDown", "Message": "Slow down"}}, "PutObject")
+
+    stack.deliver_to(crash)
+    stack.put_job("report", dueTime="1m", retry={"maxAttempts": 1})
+    stack.travel("1 hour")
+    assert statuses(stack) == [500]
+    assert "SlowDown" in str(stack.deliveries[0].error)
+    assert [(each.state, each.answer["responseCode"]) for each in stack.runs("report")] == [("failed", 500)]
 
 
 def test_retry_after_is_kept_to(stack: Stack) -> None:
