@@ -101,10 +101,12 @@ class SimulatedClock:
     def run(self) -> None:
         """Run all strands that have something to do by now. Raises the first error of a strand."""
         self._hub = getcurrent()
-        while (at := self.next_at()) is not None and at <= self._now:
-            _, _, event = heappop(self._heap)
-            assert event.action is not None, "next_at() drops the others"
-            event.action()
+        # A strand that waits would take the loop of an asynchronous test with it.
+        with outside_of_loops():
+            while (at := self.next_at()) is not None and at <= self._now:
+                _, _, event = heappop(self._heap)
+                assert event.action is not None, "next_at() drops the others"
+                event.action()
         if self.errors:
             raise self.errors.pop(0)
 
@@ -164,9 +166,10 @@ class SimulatedClock:
     def close(self) -> None:
         """End all strands where they stand. Their `finally` clauses run, and may not wait."""
         self._is_closed = True
-        for strand in self._strands:
-            if strand.greenlet:
-                strand.greenlet.throw(GreenletExit)
+        with outside_of_loops():
+            for strand in self._strands:
+                if strand.greenlet:
+                    strand.greenlet.throw(GreenletExit)
         self._strands.clear()
 
     def _push(self, at: Instant, event: _Event) -> None:

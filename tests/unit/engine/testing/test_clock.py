@@ -237,6 +237,35 @@ def test_a_coroutine_of_the_test_may_let_time_pass(clock: SimulatedClock) -> Non
     assert results == [7]
 
 
+@pytest.mark.parametrize("is_asynchronous", [False, True])
+def test_a_coroutine_of_the_test_keeps_its_loop_while_a_strand_waits(
+    clock: SimulatedClock, *, is_asynchronous: bool
+) -> None:
+    loops = Loops()
+
+    async def coroutine(until: int) -> None:
+        clock.wait_until(until)
+
+    def begin(until: int) -> None:
+        clock.start(lambda: loops.run(coroutine(until)) if is_asynchronous else clock.wait_until(until))
+
+    async def test() -> None:
+        before = asyncio.current_task()
+        begin(20)
+        for until in (10, 30):
+            pass_time(clock, until)
+            await asyncio.sleep(0)
+            assert asyncio.current_task() is before
+        begin(50)
+        pass_time(clock, 40)
+        clock.close()
+        await asyncio.sleep(0)
+        assert asyncio.current_task() is before
+
+    asyncio.run(test())
+    loops.close()
+
+
 def test_a_task_that_a_coroutine_leaves_behind_goes_on_with_the_next_one_and_ends_with_the_loop() -> None:
     loops = Loops()
     seen: list[str] = []
