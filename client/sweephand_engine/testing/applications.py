@@ -30,7 +30,7 @@ class Request(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """An answer by HTTP. The names of its headers are in lower case."""
+    """An answer by HTTP. A handler may write the names of its headers in any case."""
 
     status: int = 204
     headers: Mapping[str, str] = {}
@@ -76,7 +76,8 @@ def _from_callable(handler: Callable[[Any], Any], loops: Loops, _: Request, deli
         case int():
             return Reply(said)
         case tuple():
-            return Reply(*said)
+            reply = Reply(*said)
+            return reply._replace(headers={name.lower(): text for name, text in reply.headers.items()})
         case _:
             raise TypeError(f"A consumer answers None, a status or a Reply, not {said!r}.")
 

@@ -116,6 +116,7 @@ def test_an_asgi_application_gets_the_request_and_answers(loops: Loops) -> None:
         (None, Reply(204)),
         (202, Reply(202)),
         ((429, {"retry-after": "7"}), Reply(429, {"retry-after": "7"})),
+        (Reply(429, {"Retry-After": "7"}), Reply(429, {"retry-after": "7"})),
         (Reply(200, {}, b"done"), Reply(200, {}, b"done")),
     ],
 )
