@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
@@ -128,40 +129,51 @@ class Consumers:
             raise NoFunctionError("The test has no function() of that name")
         return found
 
-    def reach(self, delivery: Delivery, name: str, call: Callable[[Delivery], Reply]) -> Reply:
+    def reach(
+        self, delivery: Delivery, name: str, call: Callable[[Delivery], Reply], within_ms: int
+    ) -> Reply:
         """The answer to a request to a host or an ARN. It raises what the network would cause."""
         self.deliveries.append(delivery)
+        try:
+            heard, reply = self._clock.within(within_ms, partial(self._answered, delivery, name, call))
+        except TimeoutError:
+            delivery.error = "No answer in time"
+            raise
+        heard.status = reply.status
+        return reply
+
+    def _answered(
+        self, delivery: Delivery, name: str, call: Callable[[Delivery], Reply]
+    ) -> tuple[Delivery, Reply]:
+        """The delivery that was answered last, and the answer. The caller may have given up by then."""
         if any(each.covers(name, self._clock.now()) for each in self.outages):
             delivery.error = "Connection refused"
             raise NoConnectionError(delivery.error)
         incident = self.incidents.popleft() if self.incidents else Incident()
         if incident.status is not None:
-            delivery.status = incident.status
-            return Reply(incident.status)
+            return delivery, Reply(incident.status)
         self._clock.wait_until(self._clock.now() + incident.slow_ms)
         if incident.comes_twice:
             copy = replace(delivery, at=to_datetime(self._clock.now()))
-            self._called(delivery, call)
+            delivery.status = self._called(delivery, call).status
             self.deliveries.append(copy)
             delivery = copy
         reply = self._called(delivery, call)
         if incident.loses_answer:
-            delivery.status, delivery.error = None, "The answer was lost"
+            delivery.error = "The answer was lost"
             raise ConnectionResetError(delivery.error)
-        return reply
+        return delivery, reply
 
     def _called(self, delivery: Delivery, call: Callable[[Delivery], Reply]) -> Reply:
         """The handler's answer. An error of the handler is a 500."""
         try:
-            reply = call(delivery)
+            return call(delivery)
         except (NoConnectionError, NoFunctionError) as error:
             delivery.error = str(error)
             raise
         except Exception as error:  # noqa: BLE001 - a handler may raise anything
             self.note(delivery, error)
-            reply = Reply(500, {}, str(delivery.error).encode(errors="replace"))
-        delivery.status = reply.status
-        return reply
+            return Reply(500, {}, str(delivery.error).encode(errors="replace"))
 
     def note(self, delivery: Delivery, error: Exception) -> None:
         """Note an error of a handler. An AssertionError fails the test, too."""

@@ -42,7 +42,6 @@ class _HttpConsumers(HttpTargets):
     ) -> None:
         super().__init__(clock, allow_insecure=reach.allow_insecure, read_secrets=read_secrets)
         self._consumers = consumers
-        self._simulated = clock
 
     def _answer(self, call: Call, values: SecretValues) -> Answer:
         if not call.attempt.may_send():
@@ -60,8 +59,7 @@ class _HttpConsumers(HttpTargets):
         def answer(delivery: Delivery) -> Reply:
             return self._consumers.application(url.host)(request, delivery)
 
-        task = partial(self._consumers.reach, delivery, url.host, answer)
-        reply = self._simulated.within(call.target.timeout_ms, task)
+        reply = self._consumers.reach(delivery, url.host, answer, call.target.timeout_ms)
         body, retry_after = reply.body[:ANSWER_BYTES_MAX], reply.headers.get("retry-after")
         return self._answer_of(reply.status, body, retry_after, call, values)
 
@@ -110,7 +108,7 @@ class SimulatedTargets:
         call = partial(self._invoke, arn, is_sync) if operation == "Invoke" else _accept
         within_ms = timeout_ms(attempt.spec) if is_sync else READ_TIMEOUT_S * SECOND_MS
         try:
-            reply = self._clock.within(within_ms, partial(self._consumers.reach, delivery, arn, call))
+            reply = self._consumers.reach(delivery, arn, call, within_ms)
         except NoConnectionError:
             raise EndpointConnectionError(endpoint_url=arn) from None
         except NoFunctionError as error:

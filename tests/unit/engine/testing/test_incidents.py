@@ -112,6 +112,10 @@ def test_a_consumer_that_outlasts_its_time_out_goes_on_and_is_tried_again(stack:
 
     assert "No answer within 10 s." in str(run.answer)
     assert sorted(ended) == [1, 2]
+    assert [(each.status, each.error) for each in stack.deliveries] == [
+        (None, "No answer in time"),
+        (204, None),
+    ]
 
 
 def test_incidents_happen_to_one_request_each_in_their_order(stack: Stack) -> None:
