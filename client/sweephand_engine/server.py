@@ -73,7 +73,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.LENGTH_REQUIRED, "Send the length of the body: content-length.\n")
         if int(length) > BODY_BYTES_MAX:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"Send at most {BODY_BYTES_MAX} bytes.\n")
-        return self.rfile.read(int(length))
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            raise ConnectionError("The other end has closed the connection within the body.")
+        return body
 
     def _refuse(self, status: HTTPStatus, text: str) -> None:
         """Answer without reading the body. The connection ends with that."""

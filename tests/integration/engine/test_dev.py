@@ -1,6 +1,7 @@
 """`sweephand dev` in this process: the API, the deliveries and the inbox, over real HTTP on loopback."""
 
 import json
+import socket
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -223,6 +224,16 @@ def test_a_body_without_a_length_or_of_too_many_bytes_is_refused(dev: Developmen
     chunked = urllib3.request("PUT", url, body=iter([b"{}"]))
     long = urllib3.request("PUT", url, body=b"", headers={"content-length": "99999999"})
     assert (chunked.status, long.status) == (411, 413)
+
+
+def test_a_request_that_breaks_off_within_its_body_has_no_effect(dev: Development, client: Client) -> None:
+    client.ask("PUT", f"{JOBS}/asked", {"target": to_inbox(dev)})
+    head = f"POST {JOBS}/asked/trigger HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {dev.key}\r\n"
+    with socket.create_connection(("127.0.0.1", dev.server.server_address[1])) as connection:
+        connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 20\r\n\r\n".encode())
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(1) == b""
+    assert states(client, "asked") == []
 
 
 def test_a_second_start_finds_the_jobs_the_key_and_what_waits(tmp_path: Path) -> None:
