@@ -12,6 +12,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.delivery.adapter import Service
+from sweephand_client.http import exact_json
 from sweephand_engine.aws import AwsClient
 
 #: The heads of the columns of a line.
@@ -47,7 +48,7 @@ class Arrival:
     note: str = ""
 
     def line(self) -> str:
-        """The line of the delivery.
+        """The line of the delivery, with an escape sequence for each character that does not print.
 
         It shows the lateness of a first attempt, and `retry` for a later one. For a trigger of a batch behind
         the first one it shows the index: such a trigger has no due time of its own.
@@ -59,7 +60,8 @@ class Arrival:
         late = f"# {index}" if index else f"{late_ms:5d} ms"
         shown = {"1": late, "?": ""}.get(str(attempt), "retry")
         job = self.names.get("job", "?")
-        return f"{clock}  {shown:>8}  {attempt:>5}    {job:<27}  {self.to}{self.note}  {self.body}"
+        line = f"{clock}  {shown:>8}  {attempt:>5}    {job:<27}  {self.to}{self.note}  {self.body}"
+        return exact_json.terminal_safe(line).replace("\n", "\\n")
 
 
 class Inbox:

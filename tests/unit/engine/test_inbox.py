@@ -69,6 +69,13 @@ def test_a_line_shows_the_lateness_of_the_first_attempt(names: dict[str, str], e
     assert f"  {expected} " in Arrival(NOON + 40, names, "/inbox", "x").line()
 
 
+def test_a_delivery_controls_no_terminal_and_makes_no_line_of_its_own(inbox: Inbox) -> None:
+    inbox.take("/inbox/\x9b2J", {}, "\x1b[2J\nété".encode(), no_secrets)
+
+    [arrival] = inbox.arrivals()
+    assert arrival.line().endswith(r"/inbox/\u009b2J   WRONG SIGNATURE  \u001b[2J\nété")
+
+
 def test_a_request_that_may_no_longer_be_sent_does_not_arrive(inbox: Inbox) -> None:
     token = may_send.set(lambda: False)
     try:
