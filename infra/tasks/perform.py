@@ -199,9 +199,9 @@ def _serve(context: BrowserContext, assets: Mapping[str, Any]) -> None:
 
 
 def _settle(page: Page) -> None:
-    """Wait until the screen has what it shows."""
-    page.wait_for_selector("main h1, dialog[open]")
-    page.wait_for_selector(".loading", state="detached")
+    """Wait until the screen has what it shows, also if nobody waits long for a click."""
+    page.wait_for_selector("main h1, dialog[open]", timeout=_STEP_MS)
+    page.wait_for_selector(".loading", state="detached", timeout=_STEP_MS)
 
 
 def _leave(page: Page) -> None:

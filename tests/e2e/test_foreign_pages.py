@@ -23,7 +23,9 @@ def ask(
     stack: Mapping[str, Any], method: str, path: str, headers: Mapping[str, str], body: bytes = b""
 ) -> urllib3.BaseHTTPResponse:
     url = f"{stack['awsEndpointUrl']}{path}"
-    return urllib3.request(method, url, headers=dict(headers), body=body, timeout=30, retries=False)
+    # A server that refuses a request before it has read the body closes the connection.
+    alone = {**headers, "connection": "close"}
+    return urllib3.request(method, url, headers=alone, body=body, timeout=30, retries=False)
 
 
 def paths(stack: Mapping[str, Any]) -> list[tuple[str, str, bytes]]:

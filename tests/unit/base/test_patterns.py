@@ -241,7 +241,7 @@ def test_a_pattern_takes_linear_time(each: Used) -> None:
             assert took_s < CPU_S_MAX, f"{took_s} s for {text[:40]!a}…{text[-10:]!a}"
             slowest = max(slowest, (took_s, number))
     long = next(islice(hostile(each.pattern, each.flags, BODY_BYTES_MAX), slowest[1], None))
-    assert any(cpu_s(each, long) < LONG_CPU_S_MAX * slowness() for _ in range(2))
+    assert any(cpu_s(each, long) < LONG_CPU_S_MAX * slowness() for _ in range(5))
 
 
 @pytest.mark.parametrize(
