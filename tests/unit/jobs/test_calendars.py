@@ -5,10 +5,10 @@ from functools import partial
 from typing import Any, Final
 
 import pytest
-from tests.fakes.faults import calls_of, failing, kill_everywhere, working
+from tests.fakes.faults import calls_of, failing, kill_everywhere, slow, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import ConflictError, InvalidError, NotFoundError, StoreError
+from sweephand.base.errors import ConflictError, InvalidError, NotFoundError, StoreError, UnavailableError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.timing import API_LIMIT_MS
 from sweephand.jobs import calendar_follow, calendars
@@ -175,6 +175,22 @@ def test_a_job_that_is_due_every_second_follows_though_its_arming_takes_seconds(
     count = (changed_at - nine(2)) // SECOND_MS if is_closed else 100
     assert dues == [first + number * SECOND_MS for number in range(count)]
     assert 0 <= changed_at - nine(2) - MINUTE_MS <= 2 * armed_within_ms * len(TRIES_MS) + TRIES_MS[-1]
+
+
+def test_a_job_whose_arming_takes_longer_than_a_request_may_is_armed_once_before_its_message_comes_again(
+    world: World,
+) -> None:
+    """The function would run into its time limit at the fourth try. Lambda would then repeat all of them."""
+    world.run_until(nine(2))
+    put(world, MONDAY)
+    world.put(schedule="* * * * * *", calendar={"name": "works"})
+    put(world)
+    batch = world.queue.take(1)
+    slow(world, 6 * SECOND_MS, "after queue.send")
+    sent = len(world.queue.waiting)
+    [handled] = world.deliver(batch)
+    assert len(world.queue.waiting) - sent == 300 + 1, "the triggers of five minutes, and the message"
+    assert isinstance(handled.error, UnavailableError)
 
 
 def test_whatever_kills_a_change_or_what_follows_it_every_job_follows_once() -> None:

@@ -108,9 +108,10 @@ class Commits:
             if stored is not None and self._has_filed(stored, job):
                 # Filing took time, and the cut must be read just before the write.
                 job = self._cut(draft, stored)
+            # After so long, a further try of the same function would take as long again.
+            self.check_time_limit(requested_at)
             if stored is not None and draft.waits_for_due and _was_due(stored, job):
                 return None
-            self.check_time_limit(requested_at)
         except (StoreError, UnavailableError):
             # No write of this version was sent, so no job can refer to its data.
             self._discard(draft.job, stored)
