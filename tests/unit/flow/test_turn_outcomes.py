@@ -2,7 +2,7 @@
 
 import pytest
 from tests.contract.builders import NOON, job, trigger_message
-from tests.fakes.faults import slow
+from tests.fakes.faults import failing, slow
 from tests.unit.flow.scene import flow, triggers
 
 from sweephand.base.errors import StoreError
@@ -206,3 +206,32 @@ def test_what_has_not_begun_waits_for_nobody_when_a_store_has_failed() -> None:
     assert sum(len(each.messages) for each in scene.entries() if each.owner is None) >= 28
     assert scene.gate().queues
     assert len(scene.sent("baton")) == 1
+
+
+def test_a_message_whose_turn_has_failed_does_not_come_again_beside_its_baton() -> None:
+    """Each turn would add a message, as long as the store fails, and each message more turns."""
+    scene = flow(8)
+    scene.put(*triggers(30))
+
+    def during(*_: object) -> bool:
+        raise StoreError("the run cannot be recorded")
+
+    scene.during = during
+    with pytest.raises(StoreError):
+        scene.handle()
+    assert (len(scene.sent("baton")), scene.acknowledged) == (1, 1)
+
+
+@pytest.mark.parametrize("call", ["gates.change", "queue.send", "lines.replace"])
+def test_a_message_comes_again_if_its_turn_has_failed_and_no_baton_was_sent(call: str) -> None:
+    scene = flow(8)
+    scene.put(*triggers(2))
+
+    def during(*_: object) -> bool:
+        failing(scene, call)
+        raise StoreError("the run cannot be recorded")
+
+    scene.during = during
+    with pytest.raises(StoreError):
+        scene.handle()
+    assert scene.acknowledged == len(scene.sent("baton")) == 0

@@ -58,7 +58,8 @@ class Server:
         """Handle a message. At `deadline` the function's time is up. StoreError: it must come again.
 
         A guard is acknowledged before the gate is served, since another one has taken its place. Otherwise
-        each receive of a message that crashes its function would add a guard.
+        each receive of a message that crashes its function would add a guard. So is a message whose turn has
+        failed and has sent a baton.
         """
         clock, name = self._gates.clock, message.name
         if message.not_before - clock.now() >= EARLY_WAIT_MAX_MS:
@@ -74,11 +75,11 @@ class Server:
             outcome = goes_on(name, message.guard, acknowledge)
             if outcome is not None:
                 return outcome
-        return self._act(message, deadline)
+        return self._act(message, deadline, acknowledge)
 
     # ---- a baton
 
-    def _act(self, message: GateMessage, deadline: Instant) -> ServerOutcome:
+    def _act(self, message: GateMessage, deadline: Instant, acknowledge: Callable[[], None]) -> ServerOutcome:
         """Serve a gate by the policy of this moment, or let go on what waits at a gate without a share."""
         gates, name = self._gates, message.name
         read_at, policy = gates.clock.now(), gates.policies.get(name.policy)
@@ -90,7 +91,7 @@ class Server:
             return "forwarded"
         if policy.rate is not None and self._waits_for_token(name, policy):
             return "no-token"
-        return self._serve(name, policy, read_at, deadline, message.hint)
+        return self._serve(name, policy, read_at, deadline, acknowledge, hint=message.hint)
 
     def _serve(
         self,
@@ -98,8 +99,9 @@ class Server:
         policy: Policy,
         read_at: Instant,
         deadline: Instant,
-        hint: int | None,
+        acknowledge: Callable[[], None],
         *,
+        hint: int | None = None,
         is_probe: bool = False,
     ) -> ServerOutcome:
         slots = self._gates.take(name, policy, at_most=1 if is_probe else SERVER_SLOTS_MAX)
@@ -109,7 +111,13 @@ class Server:
             self._gates, slots, policy, read_at=read_at, hint=hint, deliver=self._deliver, deadline=deadline,
             concurrently=self._concurrently, together=self._together, is_probe=is_probe,
         )  # fmt: skip
-        turn.run()
+        try:
+            turn.run()
+        except Exception:
+            if turn.has_called:
+                # The baton takes the place of this message. While a store fails, both would fail again.
+                acknowledge()
+            raise
         return "served"
 
     def _waits_for_token(self, name: GateName, policy: Policy) -> bool:
@@ -150,7 +158,7 @@ class Server:
         name = next((each for each in names if not gates.lines.top(each, 1).is_empty), None)
         if name is None:
             return "empty"
-        return self._serve(name, policy.probed, gates.clock.now(), deadline, None, is_probe=True)
+        return self._serve(name, policy.probed, gates.clock.now(), deadline, acknowledge, is_probe=True)
 
     def _replace_lost_probe(self, policy: Policy) -> None:
         """Send a probe again that is overdue: SQS removes a message that waits for 14 days."""

@@ -92,6 +92,8 @@ class Turn:
         self._taken = TakenEntries()
         self._open = 0
         self._is_over = False
+        #: Whether a baton is under way that follows this turn.
+        self.has_called = False
         self._error: Exception | None = None
         self._must_leave = False
         self._look_at: Instant = 0
@@ -369,6 +371,7 @@ class Turn:
             gate = self._slots.give_back(idle, queues=True) if is_own else self._gates.mark(name)
             if not self._is_probe and gate.free(self._policy.share_at(name), self._clock.now()) > 0:
                 self._gates.call(name, self._policy, gate)
+                self.has_called |= name == self._name
 
     def _free(self, left: LeftEntry) -> None:
         """Let what has not begun of an entry stand in the line, free. What is open stays leased."""
