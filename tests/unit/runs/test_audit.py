@@ -1,14 +1,16 @@
 """An audit finds the jobs whose timers were lost without a trace, and arms them; it arms no other job."""
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
-from tests.fakes.faults import meanwhile, working
+from tests.fakes.faults import calls_of, killed_at, meanwhile, slow, working
 from tests.fakes.policies import delete_policy, world_with
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import UnavailableError
+from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import API_LIMIT_MS
 from sweephand.model.timer import OccurrenceTimer, TimerPack, UnreadTimer, position_key
 from sweephand.runs import audit as auditing
@@ -317,6 +319,35 @@ def test_timers_that_were_written_too_late_are_written_again() -> None:
     meanwhile(world, "before timers.put", stand_still)
     with pytest.raises(UnavailableError):
         world.audit_jobs()
+
+
+def test_every_job_is_armed_however_long_the_search_for_what_they_have_lost_takes() -> None:
+    world = World()
+    names = [f"job-{number}" for number in range(10)]
+    for name in names:
+        world.put(name, schedule="* * * * *", catchup={"mode": "all"})
+    world.run_until(LOST_AT)
+    for name in names:
+        world.timers.lose(key_of(name), world.clock.time + 2 * MINUTE)
+    world.run_until(AUDITED_AT)
+    slow(world, SECOND_MS, "after timers.missing")
+    done = audited(world)
+    assert (len(done.timers), done.written) == (10, 10)
+    working(world)
+    assert audited(world).timers == []
+
+
+def test_a_call_that_its_time_limit_ends_has_armed_the_jobs_that_it_has_examined() -> None:
+    world = World()
+    for name in ("a", "b"):
+        world.put(name, schedule="* * * * *", catchup={"mode": "all"})
+    world.run_until(LOST_AT)
+    for name in ("a", "b"):
+        world.timers.lose(key_of(name), world.clock.time + 2 * MINUTE)
+    world.run_until(AUDITED_AT)
+    calls = calls_of(world, partial(world.audit_jobs, mends=False))
+    killed_at(world, len(calls) - calls[::-1].index("before timers.missing") - 1, world.audit_jobs)
+    assert [each.key for each in audited(world).timers] == [key_of("b")]
 
 
 def test_a_job_whose_schedule_cannot_be_read_keeps_no_other_job_waiting(

@@ -23,7 +23,6 @@ from sweephand.model.run import Run
 from sweephand.model.timer import (
     OccurrenceTimer,
     ResumeTimer,
-    WatchTimer,
     bucket_of,
 )
 from sweephand.model.trigger import message_of
@@ -222,24 +221,25 @@ class Auditor:
         return is_done
 
     def _arm(self, suspects: Sequence[_Suspect], part: AuditPart) -> None:
-        """Find the suspects whose timers are lost, and arm them."""
+        """Find the suspects whose timers are lost, and arm each before the next one is looked at.
+
+        To find since when a job has no timer takes some thirty requests. A call may end before all are found.
+        """
         suspects = self._certain(suspects, part)
-        if not suspects:
-            return
-        timers: list[OccurrenceTimer | WatchTimer] = []
-        made_at = self._clock.now()
+        if part.mends and suspects:
+            # A shard without a lease is never swept.
+            self._leases.raise_shards(1 + max(each.job.shard for each in suspects))
         for job, timer in suspects:
             since = self._lost_since(job, timer, part)
             first = None if since is None else timer_from(job, since)
             if since is None or first is None:
                 continue
             part.done.timers.append(LostTimer(job.key, first.first.at))
-            timers += rebuilt_timers(job, NO_PAST, since=since, now=made_at)
-        if part.mends and timers:
-            # A shard without a lease is never swept.
-            self._leases.raise_shards(1 + max(each.job.shard for each in suspects))
-            write_in_time(self._timers, timers, made_at, self._clock)
-            part.done.written += len(timers)
+            if part.mends:
+                made_at = self._clock.now()
+                timers = rebuilt_timers(job, NO_PAST, since=since, now=made_at)
+                write_in_time(self._timers, timers, made_at, self._clock)
+                part.done.written += len(timers)
 
     def _end_pauses(self, jobs: Sequence[Job], part: AuditPart) -> None:
         """Find the jobs of a page whose pause ends by itself and whose order to resume is lost.
