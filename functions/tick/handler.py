@@ -31,7 +31,7 @@ def handler(_event: dict[str, Any], context: "LambdaContext") -> None:
         raise
     wheel.report_tick(logger, ticked)
     try:
-        audited = wheel.audit()
+        audited = wheel.audit(context.get_remaining_time_in_millis())
         if audited is not None:
             logger.info("audited", extra=audited._asdict())
         jobs_audited = wheel.audit_jobs(context.get_remaining_time_in_millis())

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.fakes.faults import calls_of, failing, meanwhile, working
+from tests.fakes.faults import calls_of, failing, meanwhile, slow, working
 from tests.fakes.memory import MemoryPayloads
 from tests.fakes.world import World, key_of
 
@@ -165,6 +165,25 @@ def test_the_audit_goes_on_where_it_stopped_and_starts_over_after_the_last_objec
     working(world)
     assert [world.upkeep().payload_audit.step(2).examined for _ in range(3)] == [2, 1, 2]
     assert AUDITED_MAX <= 1_000, "S3 lists a thousand at a time"
+
+
+def test_a_step_ends_in_time_however_slow_its_place_is_and_the_next_one_goes_on(world: World) -> None:
+    for number in range(5):
+        world.payloads.put(f"uid000000000000{number}", f"digest-token/ns/job-{number}", LARGE)
+    slow(world, SECOND_MS, "after payloads.is_discarded")
+    steps = []
+    for _ in range(4):
+        world.clock.time += HOUR_MS
+        steps.append(world.upkeep().payload_audit.step(until=world.clock.time + 1_500))
+    assert steps == [Audited(2, 2), Audited(2, 2), Audited(1, 1), Audited(2, 0)]
+
+
+def test_a_step_examines_a_payload_even_if_no_time_is_left(world: World) -> None:
+    for number in range(2):
+        world.payloads.put(f"uid000000000000{number}", f"digest-token/ns/job-{number}", LARGE)
+    world.clock.time += HOUR_MS
+    late = world.clock.time - 1
+    assert [world.upkeep().payload_audit.step(until=late) for _ in range(2)] == [Audited(1, 1)] * 2
 
 
 def large(letter: str) -> str:

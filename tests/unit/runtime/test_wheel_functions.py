@@ -84,7 +84,7 @@ def test_a_tick_of_which_the_sweep_and_the_audit_fail_raises_both(
     class AuditFailedError(Exception):
         pass
 
-    def failing() -> None:
+    def failing(_remaining_ms: int) -> None:
         raise AuditFailedError
 
     monkeypatch.setattr(wheel, "audit", failing)
@@ -198,7 +198,7 @@ def test_tick_takes_one_step_of_the_audit_in_each_hour(clock: HandClock) -> None
     steps = []
     for minute in range(2 * HOUR_MS // MINUTE_MS):
         clock.time = NOON + minute * MINUTE_MS + 20_000
-        if (audited := wheel.audit()) is not None:
+        if (audited := wheel.audit(55_000)) is not None:
             steps.append((minute, audited))
     assert steps == [(AUDIT_MINUTE, Audited(0, 0)), (60 + AUDIT_MINUTE, Audited(0, 0))]
 

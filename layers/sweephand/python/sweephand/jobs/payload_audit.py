@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
-from sweephand.base.instants import Instant
+from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import PAYLOAD_GRACE_MS, PAYLOAD_KEPT_MS
 from sweephand.model.definition import Payload, StoredPayload
 from sweephand.model.job import Job, JobKey
@@ -56,11 +56,12 @@ class PayloadAudit:
         self._audits = audits
         self._clock = clock
 
-    def step(self, limit: int = AUDITED_MAX) -> Audited:
-        """Examine the page after the one that the last step examined; after the last page, the first.
+    def step(self, limit: int = AUDITED_MAX, *, until: Instant = INSTANT_MAX) -> Audited:
+        """Examine the page after what the last step examined; after the last page, the first.
 
-        Two steps at once do the same, so they do no harm. After a StoreError, the next step repeats this
-        page.
+        It ends when `until` has passed, but no earlier than after one payload, and the next step goes on
+        there. Two steps at once do the same, so they do no harm. After a StoreError, the next step repeats
+        this page.
         """
         number, after = _read_position(self._audits.position(), len(self._places))
         place = self._places[number]
@@ -80,6 +81,9 @@ class PayloadAudit:
             elif not place.is_discarded(each.uid, each.ref):
                 place.discard(each.uid, each.ref)
                 discarded += 1
+            if self._clock.now() >= until:
+                page = Page(page.items[: page.items.index(each) + 1], f"{each.uid}/{each.ref}")
+                break
         self._audits.save_position(self._position_after(number, page))
         return Audited(len(page.items), discarded, moved)
 

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from sweephand.runs.audit_findings import Audited as JobsAudited
     from sweephand.runtime.compose_upkeep import Upkeep
 
+#: A step of the payload audit ends so long before the function's time is up. A payload takes a few requests.
+_PAYLOAD_RESERVE_MS: Final = BULK_TIME_LIMIT_MS
+
 #: A step of the audit of jobs ends after the time limit of a bulk call, and the last request takes a while.
 _AUDIT_RESERVE_MS: Final = 2 * BULK_TIME_LIMIT_MS
 
@@ -84,14 +87,15 @@ def is_job_audit_minute(now: Instant) -> bool:
     return now // MINUTE_MS % JOB_AUDIT_MINUTES == JOB_AUDIT_MINUTE
 
 
-def audit() -> "Audited | None":
+def audit(remaining_ms: int) -> "Audited | None":
     """Do one step of the payload audit in one minute of each hour; None in the other minutes.
 
     StoreError: the step failed, and the next hour repeats it.
     """
-    if not is_audit_minute(wheel().stores.clock.now()):
+    now = wheel().stores.clock.now()
+    if not is_audit_minute(now):
         return None
-    return upkeep().payload_audit.step()
+    return upkeep().payload_audit.step(until=now + remaining_ms - _PAYLOAD_RESERVE_MS)
 
 
 def audit_jobs(remaining_ms: int) -> "JobsAudited | None":
