@@ -39,7 +39,7 @@ def _delists_any(gates: Gates, name: GateName, guard: str) -> None:
             gates.store.delist(each)
 
 
-def _tells_the_empty_key(server: Server, message: GateMessage, deadline: Instant) -> str:
+def _tells_the_empty_key(server: Server, message: GateMessage) -> str:
     gates = server._gates
 
     def waiting(*asked: Any) -> Page[WaitingGate]:
@@ -49,7 +49,7 @@ def _tells_the_empty_key(server: Server, message: GateMessage, deadline: Instant
     store: Any = Instead(gates.store, waiting=waiting)
     its_gates: Any = Instead(gates, store=store)
     told: Any = Instead(server, _gates=its_gates)
-    return _TELL_OF_CHANGE(told, message, deadline)
+    return _TELL_OF_CHANGE(told, message)
 
 
 @contextmanager

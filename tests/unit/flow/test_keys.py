@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 import pytest
 from tests.contract.builders import NOON, job, policy, trigger_message
-from tests.fakes.faults import meanwhile
-from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, spend_until, stored, triggers
+from tests.fakes.faults import meanwhile, slow
+from tests.unit.flow.scene import BATON, GATE, KEY, LIMIT_MS, Flow, flow, spend_until, stored, triggers
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, GUARD_MS
 from sweephand.model.definition import Definition
 from sweephand.model.gate import GateChange, GateName, Swap, WaitingGate, guard_id
 from sweephand.model.gate_line import entries_of
+from sweephand.model.gate_message import GateMessage
 from sweephand.model.job import JobKey
 from sweephand.model.policy import Rate
 from sweephand.model.trigger import TriggerMessage
@@ -276,6 +277,22 @@ def test_a_change_of_many_keys_goes_on_in_another_message() -> None:
     assert rounds == 3
     assert sorted(each.name for each in scene.sent("wake")) == sorted(each.name for each in waiting)
     assert [each.name for each in scene.sent("baton")] == [GATE], "of the first message alone"
+
+
+@pytest.mark.parametrize(("limit", "send_ms"), [(1, 140), (320, 140), (320, 800)])
+def test_a_change_comes_to_its_end_however_slow_the_queue_is(limit: int, send_ms: int) -> None:
+    """A function that its time limit ends would begin where it has begun."""
+    scene = keyed(limit)
+    for each in range(1_000):
+        scene.store.enlist(WaitingGate(GATE._replace(key=f"job:{each}"), guard_id(NOON, "g")))
+    slow(scene, send_ms, "after queue.send")
+    message: GateMessage | None = CHANGE
+    while message is not None:
+        scene.queue.sent.clear()
+        began_at = scene.clock.time
+        scene.handle(message)
+        assert scene.clock.time - began_at < LIMIT_MS
+        message = next(iter(scene.sent("change")), None)
 
 
 def test_a_change_leaves_keys_alone_that_were_listed_long_after_it() -> None:

@@ -30,8 +30,8 @@ ServerOutcome = Literal[
 ]
 
 
-#: Keys that wait are read from their list so many at once.
-_KEYS_READ: Final = 100
+#: After a change, a message tells so many gates of keys that wait. Then another one goes on.
+_SENT_AT_ONCE: Final = 100
 
 
 class Server:
@@ -67,7 +67,7 @@ class Server:
             return "early"
         clock.wait_until(message.not_before)
         if message.purpose == "change":
-            return self._tell_of_change(message, deadline)
+            return self._tell_of_change(message)
         if message.purpose == "probe":
             return self._probe(message, deadline, acknowledge)
         if message.purpose != "baton" and message.guard is not None:
@@ -233,10 +233,11 @@ class Server:
 
     # ---- a change of the limit
 
-    def _tell_of_change(self, message: GateMessage, deadline: Instant) -> ServerOutcome:
+    def _tell_of_change(self, message: GateMessage) -> ServerOutcome:
         """Have each gate looked after that there was before, is now, or has a key that waits.
 
-        No function acts by the old limit. If many keys wait, another message goes on with the rest.
+        No function acts by the old limit. If many keys wait, another message goes on with the rest: however
+        slow the queue is, each message gets on.
         """
         gates, key, after = self._gates, message.name.policy, message.after
         policy, now = gates.policies.get(key), gates.clock.now()
@@ -245,17 +246,13 @@ class Server:
             # What came while the policy was missing waits at the first gate without a key.
             count = max(message.gate, 1 if policy is not None and policy.by else len(numbers))
             self._together([partial(gates.send, "baton", GateName(key, each), now) for each in range(count)])
-        while True:
-            page = gates.store.waiting(key, after or "", _KEYS_READ)
-            # A function that lists a key later knows the new limit.
-            waiting = [each for each in page.items if each.since <= message.not_before + CLOCK_SKEW_MAX_MS]
-            self._together([partial(gates.wake, each.name, each.guard) for each in waiting])
-            listed = {each.name for each in waiting}
-            others = {each._replace(number=number) for each in listed for number in numbers} - listed
-            self._together([partial(gates.send, "baton", each, now) for each in sorted(others)])
-            after = page.next
-            if after is None or len(waiting) < len(page.items):
-                return "changed"
-            if gates.clock.now() + SETTLING_MS >= deadline:
-                gates.send_message(message._replace(after=after))
-                return "changed"
+        page = gates.store.waiting(key, after or "", max(1, _SENT_AT_ONCE // max(1, len(numbers))))
+        # A function that lists a key later knows the new limit.
+        waiting = [each for each in page.items if each.since <= message.not_before + CLOCK_SKEW_MAX_MS]
+        self._together([partial(gates.wake, each.name, each.guard) for each in waiting])
+        listed = {each.name for each in waiting}
+        others = {each._replace(number=number) for each in listed for number in numbers} - listed
+        self._together([partial(gates.send, "baton", each, now) for each in sorted(others)])
+        if page.next is not None and len(waiting) == len(page.items):
+            gates.send_message(message._replace(after=page.next))
+        return "changed"
