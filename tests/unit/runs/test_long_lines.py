@@ -5,9 +5,12 @@ from itertools import count
 from typing import Any
 
 from tests.fakes.deliveries import FAILED, answers, handle
+from tests.fakes.faults import working
 from tests.fakes.lines import MINUTE, message_of, slot_of, states, triggers
 from tests.fakes.world import NOON, World
 
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_MAX
 from sweephand.model.line import StoredLine
 from sweephand.model.trigger import TriggerMessage
@@ -73,3 +76,29 @@ def test_a_line_with_all_waiting_triggers_fits_into_an_item_beside_triggers_on_d
         line = line.joined_by(message_of(job, next(numbers)))
     assert isinstance(line.waiting[-1], TriggerMessage)
     assert size_of(slot_of(world)._replace(line=line)) < ITEM_BYTES_MAX
+
+
+def test_a_trigger_that_meets_others_at_a_slow_line_is_put_back_before_its_function_runs_out_of_time(
+    world: World,
+) -> None:
+    """A line with much data is throttled: a function needs seconds for a write, and others are faster."""
+    crowded(world, 0, None)
+    world.trigger()
+    batch = world.queue.take()
+
+    def announce(call: str) -> None:
+        if call == "before lines.put":
+            world.clock.time += 5 * SECOND_MS
+            stored_line = slot_of(world)
+            other = stored_line._replace(version=world.ids.token())
+            assert world.lines.put(other, stored_line.version)
+
+    world.announce = announce
+    began_at = world.clock.time
+    [handled] = world.deliver(batch)
+    assert isinstance(handled.error, StoreError)
+    assert world.clock.time - began_at < 40 * SECOND_MS, "of the 90 s that the function has"
+    working(world)
+    world.clock.time += SECOND_MS
+    assert [each.error for each in world.deliver(world.queue.take())] == [None]
+    assert len(slot_of(world).line.waiting) == 1

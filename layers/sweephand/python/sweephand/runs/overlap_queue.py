@@ -1,6 +1,7 @@
 """A trigger's way into the line of its job, and out of the line when its run is over."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 from sweephand.base.errors import StoreError
@@ -29,6 +30,10 @@ from sweephand.runs.overlap import (
 
 #: How often another invocation may change a line between a read and a write. Then the message comes again.
 TRIES_MAX = 20
+
+#: The message comes again, too, if the tries have taken so long. A long line is written slowly, and twenty
+#: tries could take longer than the function has, with all that it delivers besides.
+_TRIES_MS = 30 * SECOND_MS
 
 
 class Admission(NamedTuple):
@@ -73,7 +78,7 @@ class OverlapQueue:
         called after its run, or until the holder has shown no sign of life for an hour. StoreError: nothing
         is decided.
         """
-        for _ in range(TRIES_MAX):
+        for _ in self._tries():
             stored = self._lines.get(job.key)
             now = self._clock.now()
             if stored is not None and stored.uid != job.uid and not _is_same_job(reread_job(), job):
@@ -93,7 +98,7 @@ class OverlapQueue:
             # A trigger with a run cannot be skipped: its run began or ended at this moment.
             if arrival.verdict != "skip" or self.skip(message.trigger, job, OVERLAP, arrival.line):
                 return Admission(arrival.verdict, state.recheck_at)
-        raise StoreError(f"the line of {job.key} was changed {TRIES_MAX} times between a read and a write")
+        raise StoreError(f"the line of {job.key} kept changing between a read and a write")
 
     def withdraw(self, message: TriggerMessage, job: Job) -> Instant | None:
         """Remove a trigger that `job` no longer owes from its line. Returns when to try again; None if done.
@@ -102,7 +107,7 @@ class OverlapQueue:
         message, and takes over the place in the line.
         """
         trigger = message.trigger
-        for _ in range(TRIES_MAX):
+        for _ in self._tries():
             stored = self._lines.get(job.key)
             if stored is None or stored.uid != job.uid:
                 return None
@@ -127,7 +132,7 @@ class OverlapQueue:
                     # found the line still held, by a run that had not ended, and put the message back.
                     self._queue.send([(new_holder, 0)])
                 return None
-        raise StoreError(f"the line of {job.key} was changed {TRIES_MAX} times between a read and a write")
+        raise StoreError(f"the line of {job.key} kept changing between a read and a write")
 
     def remove(self, trigger: Trigger) -> None:
         """Remove a trigger from its job's line, because the job now allows overlap.
@@ -135,7 +140,7 @@ class OverlapQueue:
         If the trigger holds the line, the next trigger gets the line at once: that trigger need not wait any
         more either.
         """
-        for _ in range(TRIES_MAX):
+        for _ in self._tries():
             stored = self._lines.get(trigger.key)
             if stored is None or stored.uid != trigger.uid:
                 return
@@ -145,13 +150,11 @@ class OverlapQueue:
                 new_holder = line.holder.message if line.holder else None
             if line == stored.line or self._is_changed(stored.key, stored.uid, stored, line, new_holder):
                 return
-        raise StoreError(
-            f"the line of {trigger.key} was changed {TRIES_MAX} times between a read and a write"
-        )
+        raise StoreError(f"the line of {trigger.key} kept changing between a read and a write")
 
     def remove_ended(self, trigger: Trigger) -> None:
         """Remove a trigger whose run is over from its job's line. If it is the holder, advance the line."""
-        for _ in range(TRIES_MAX):
+        for _ in self._tries():
             stored = self._lines.get(trigger.key)
             if stored is None or stored.uid != trigger.uid:
                 return
@@ -167,9 +170,7 @@ class OverlapQueue:
             if self._is_changed(stored.key, stored.uid, stored, stored.line._replace(waiting=left), None):
                 self.advance(trigger)
                 return
-        raise StoreError(
-            f"the line of {trigger.key} was changed {TRIES_MAX} times between a read and a write"
-        )
+        raise StoreError(f"the line of {trigger.key} kept changing between a read and a write")
 
     def extend(self, trigger: Trigger) -> None:
         """Keep the line of a trigger that a pause holds back, if the line would be removed within a month.
@@ -185,7 +186,7 @@ class OverlapQueue:
 
         Otherwise nothing changes. StoreError: other invocations kept changing the line.
         """
-        for _ in range(TRIES_MAX):
+        for _ in self._tries():
             stored = self._lines.get(trigger.key)
             holder = stored.line.holder if stored is not None and stored.uid == trigger.uid else None
             if stored is None or holder is None or holder.id != trigger.id:
@@ -196,9 +197,12 @@ class OverlapQueue:
             new_holder = line.holder.message if line.holder else None
             if self._is_changed(stored.key, stored.uid, stored, line, new_holder):
                 return
-        raise StoreError(
-            f"the line of {trigger.key} was changed {TRIES_MAX} times between a read and a write"
-        )
+        raise StoreError(f"the line of {trigger.key} kept changing between a read and a write")
+
+    def _tries(self) -> Iterator[int]:
+        """The numbers of the tries, as long as there may be another one."""
+        until = self._clock.now() + _TRIES_MS
+        return takewhile(lambda number: number == 0 or self._clock.now() < until, range(TRIES_MAX))
 
     def _state(self, line: Line, message: TriggerMessage, job: Job, now: Instant) -> "_State | None":
         """What the runs show of the holder and the arriving trigger.
