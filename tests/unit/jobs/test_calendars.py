@@ -10,6 +10,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, InvalidError, NotFoundError, StoreError, UnavailableError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.limits import NAME_LENGTH_MAX
 from sweephand.base.timing import API_LIMIT_MS
 from sweephand.jobs import calendar_follow, calendars
 from sweephand.jobs.calendar_fields import closed_days_of
@@ -255,6 +256,34 @@ def test_a_job_that_fails_keeps_no_other_job_from_following(world: World, error:
     settle(world)
     assert next_due(world, "job-007") == nine(3)
     assert state(world) is None
+
+
+@pytest.mark.parametrize(("length", "rounds"), [(7, 2), (NAME_LENGTH_MAX, 8)])
+def test_many_jobs_that_fail_at_one_time_lead_to_few_rounds(world: World, length: int, rounds: int) -> None:
+    """They share messages, each of which leads to a round. Of 150 jobs a round has two pages."""
+    put(world)
+    settle(world)
+    names = [f"job-{number:03}".ljust(length, "-") for number in range(150)]
+    for name in names:
+        world.put(name, **DAILY)
+    settle(world)
+    put(world, MONDAY)
+    failing(world, "changes.put")
+    for _ in range(12):
+        settle(world)
+    pages = 0
+
+    def announce(call: str) -> None:
+        nonlocal pages
+        pages += call == "before jobs.page"
+
+    world.announce = announce
+    world.clock.time += HOUR_MS
+    for _ in range(5):
+        settle(world)
+    assert state(world) is None
+    assert {next_due(world, name) for name in names} == {nine(3)}
+    assert pages <= 2 * rounds
 
 
 def state(world: World) -> str | None:

@@ -1,11 +1,14 @@
 """Jobs follow a calendar that has changed: each gets a series of the new days, page by page."""
 
+from collections.abc import Sequence
 from functools import partial
+from textwrap import wrap
 from typing import Final
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.layouts import SENTENCE_LENGTH_MAX
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.draft import draft_follow
 from sweephand.model.calendar import Calendar, CalendarKey, CalendarMessage
@@ -19,7 +22,7 @@ from sweephand.ports.wheel import TimerStore
 #: How many jobs one message makes follow before the next one goes on.
 _PAGE_MAX: Final = 100
 
-#: A page comes again so often when a store fails: within half a minute. Then its jobs come one by one.
+#: A page comes again so often when a store fails: within half a minute. Then the jobs that fail come alone.
 _PAGE_FAULTS_MAX: Final = 5
 _ALONE_DELAY_MS: Final = SECOND_MS
 
@@ -58,45 +61,58 @@ class CalendarFollower:
     def follow(self, message: CalendarMessage) -> None:
         """Make the next jobs of the namespace follow, and send the message that goes on after them.
 
-        A job that cannot follow gets a message of its own, and the calendar stays `following`. Any error: the
-        message must come again.
+        The jobs of a page that cannot follow get a message of their own, and the calendar stays `following`.
+        Any error: the message must come again.
         """
         calendar = self._calendars.get(message.key)
         if calendar is None:
             return
         if message.job:
-            self._follow(JobKey(message.namespace, message.job), message.key)
+            keys = [JobKey(message.namespace, each) for each in message.job.split()]
+            errors = [each for each in self._followed(keys, message) if isinstance(each, Exception)]
+            if errors:
+                raise errors[0]
             # Whether all jobs have followed by now, only another round can tell.
             self._queue.send([(message._replace(job="", faults=0), 0)])
             return
         page = self._jobs.page(message.namespace, "", message.after, _PAGE_MAX)
         outdated = [each.key for each in page.items if _is_outdated(each, calendar)]
-        tries_again = message.faults < _PAGE_FAULTS_MAX
-        tasks = [partial(self._followed, key, calendar.key, tries_again=tries_again) for key in outdated]
-        followed = [*self._concurrently(tasks)]
-        failed = [key.name for key, number in zip(outdated, followed, strict=True) if number is None]
+        followed = self._followed(outdated, message)
+        failed = [
+            key.name for key, each in zip(outdated, followed, strict=True) if isinstance(each, Exception)
+        ]
         is_last = message.is_last and not failed
-        if message.is_last:
-            # A job that fails comes again by itself, so that the others follow.
-            alone = [message._replace(after="", faults=0, job=name) for name in failed]
+        if message.is_last and failed:
+            # Jobs that fail come again by themselves, so that the others follow. They share a message if they
+            # fit, since each one leads to another round.
+            some = wrap(" ".join(failed), SENTENCE_LENGTH_MAX, break_on_hyphens=False)
+            alone = [message._replace(after="", faults=0, job=each) for each in some]
             self._queue.send([(each, _ALONE_DELAY_MS) for each in alone])
         if page.next is not None:
             self._queue.send([(message._replace(after=page.next, faults=0, is_last=is_last), 0)])
         # Only the last round has seen each job that was written while the calendar was.
         reached = page.next or (None if is_last else calendar.reached)
-        number = sum(filter(None, followed))
+        number = sum(each for each in followed if isinstance(each, int))
         if number or reached != calendar.reached:
             self._calendars.follow(calendar, reached, number)
 
-    def _followed(self, key: JobKey, of: CalendarKey, *, tries_again: bool) -> int | None:
-        """As _follow(); None if the job cannot follow. With `tries_again`, the error of a store is raised."""
-        try:
-            return self._follow(key, of)
-        except Exception as error:
-            # One job must not keep the others. The log shows the error when the job's own message comes.
-            if tries_again and isinstance(error, StoreError | UnavailableError):
-                raise
-            return None
+    def _followed(self, keys: Sequence[JobKey], message: CalendarMessage) -> Sequence[int | Exception]:
+        """As _follow(), of each job; or why the job cannot follow.
+
+        The error of a store is raised while the page is to be tried again.
+        """
+        tries_again = not message.job and message.faults < _PAGE_FAULTS_MAX
+
+        def followed(key: JobKey) -> int | Exception:
+            try:
+                return self._follow(key, message.key)
+            except Exception as error:
+                # One job must not keep the others. The log shows the error when the job's own message comes.
+                if tries_again and isinstance(error, StoreError | UnavailableError):
+                    raise
+                return error
+
+        return list(self._concurrently([partial(followed, each) for each in keys]))
 
     def _follow(self, key: JobKey, of: CalendarKey) -> int:
         """Make a job follow; return how many did. UnavailableError if each try was in vain.

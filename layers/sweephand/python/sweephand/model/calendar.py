@@ -57,10 +57,10 @@ class CalendarContent(NamedTuple):
 
 
 class CalendarMessage(NamedTuple):
-    """It makes jobs of a namespace follow a calendar: those after the job `after`, or the `job` alone.
+    """It makes jobs of a namespace follow a calendar: those after the job `after`, or those in `job` alone.
 
-    If it `is_last`, each job is stored that was written with the former days. `faults` is as in other
-    messages.
+    The names in `job` have spaces between them. If it `is_last`, each job is stored that was written with the
+    former days. `faults` is as in other messages.
     """
 
     namespace: str
