@@ -5,8 +5,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 import pytest
-from playwright.sync_api import expect
-from tests.fakes.curl import read_curl
+from playwright.sync_api import Page, expect
+from tests.fakes.curl import Curl, read_curl
 from tests.integration.console.conftest import SCRIPT, Console, Town
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS, rfc3339
@@ -49,6 +49,20 @@ def test_the_command_of_a_run_repeats_its_request(open_console: Open, town: Town
     assert sent.url.startswith("/2026-11-21T15:00:0")
     assert sent.url.endswith("/../[1-99]")
     assert sent.headers["webhook-id"] == attempt.trigger.id
+
+
+def _sent(page: Page) -> Curl:
+    """The request of the command of the shown run."""
+    return read_curl(page.get_by_role("region", name="A curl command").inner_text(), {})
+
+
+def test_the_command_of_a_run_by_hand_has_its_index_and_not_its_token(open_console: Open, town: Town) -> None:
+    target = {"type": "http", "url": "https://consumer.example/part/{{index}}"}
+    town.put("by-hand", target=target, batch={"count": 2})
+    run = town.world.trigger("by-hand").run_id
+    town.let_pass(2_000)
+    page = open_console().show(f"ns/jobs/by-hand/runs/{run}")
+    assert _sent(page).url == "/part/0"
 
 
 def test_a_run_that_is_retried_is_cancelled(open_console: Open, town: Town) -> None:

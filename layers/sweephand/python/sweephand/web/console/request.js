@@ -12,7 +12,7 @@ function httpRequest(job, run) {
   const target = job.target;
   if (target.type !== "http" || !target.url) return null;
   const fill = (text) => text.replaceAll("{{due}}", run.dueAt).replaceAll("{{attempt}}", String(Math.max(1, run.attempts)))
-    .replaceAll("{{index}}", run.id.split("-").pop());
+    .replaceAll("{{index}}", /\d-(\d+)/.exec(run.id)[1]);
   const headers = Object.entries(target.headers || {})
     .map(([name, value]) => fill(`${name}: ${typeof value === "string" && value !== "(hidden)" ? value : "<secret>"}`));
   const method = target.method || "POST";
