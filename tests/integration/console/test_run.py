@@ -1,12 +1,14 @@
 """One run: its attempts, what was sent and came back, other runs, and what an operator does with it."""
 
 import json
+import re
 from collections.abc import Callable
 from datetime import datetime
 
 import pytest
 from playwright.sync_api import Page, expect
 from tests.fakes.curl import Curl, read_curl
+from tests.fakes.http_events import TARGET
 from tests.integration.console.conftest import SCRIPT, Console, Town
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS, rfc3339
@@ -63,6 +65,18 @@ def test_the_command_of_a_run_by_hand_has_its_index_and_not_its_token(open_conso
     town.let_pass(2_000)
     page = open_console().show(f"ns/jobs/by-hand/runs/{run}")
     assert _sent(page).url == "/part/0"
+
+
+def test_the_command_of_a_run_has_the_content_type_of_the_target_alone(
+    open_console: Open, town: Town
+) -> None:
+    headers = {"Content-Type": "application/x-ndjson"}
+    town.put("typed", dueTime="1s", target={**TARGET, "headers": headers})
+    due_at = town.world.clock.time + 1_000
+    town.let_pass(2_000)
+    page = open_console().show(f"ns/jobs/typed/runs/{due_at}-0")
+    command = page.get_by_role("region", name="A curl command").inner_text()
+    assert re.findall("content-type: [a-z/-]+", command.lower()) == ["content-type: application/x-ndjson"]
 
 
 def test_a_run_that_is_retried_is_cancelled(open_console: Open, town: Town) -> None:

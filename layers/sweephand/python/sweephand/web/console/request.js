@@ -17,10 +17,11 @@ function httpRequest(job, run) {
     .map(([name, value]) => fill(`${name}: ${typeof value === "string" && value !== "(hidden)" ? value : "<secret>"}`));
   const method = target.method || "POST";
   const hasBody = method !== "GET" && method !== "DELETE";
+  const isTyped = headers.some((each) => /^content-type:/i.test(each));
   return {
     method,
     url: fill(target.url),
-    headers: [`webhook-id: ${run.triggerId}`, `sweephand-due: ${run.dueAt}`, ...headers, ...(hasBody ? ["content-type: application/json"] : [])],
+    headers: [`webhook-id: ${run.triggerId}`, `sweephand-due: ${run.dueAt}`, ...headers, ...(hasBody && !isTyped ? ["content-type: application/json"] : [])],
     body: hasBody ? writeJson(job.data ?? null) : null,
   };
 }
