@@ -79,6 +79,17 @@ def test_the_command_of_a_run_has_the_content_type_of_the_target_alone(
     assert re.findall("content-type: [a-z/-]+", command.lower()) == ["content-type: application/x-ndjson"]
 
 
+@pytest.mark.parametrize("form", ["cloudevents", "cloudevents-binary"])
+def test_no_command_claims_to_repeat_a_cloud_event(open_console: Open, town: Town, form: str) -> None:
+    due_at = town.world.clock.time + 1_000
+    town.put("event", dueTime="1s", data={"n": 1}, target={**TARGET, "format": form})
+    town.let_pass(2_000)
+    page = open_console().show(f"ns/jobs/event/runs/{due_at}-0")
+    shown = page.get_by_role("region", name="What was sent").inner_text()
+    assert json.loads(shown) == {"target": {**TARGET, "format": form}, "data": {"n": 1}}
+    expect(page.get_by_role("region", name="A curl command")).to_have_count(0)
+
+
 def test_a_run_that_is_retried_is_cancelled(open_console: Open, town: Town) -> None:
     town.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
     town.let_pass(HOUR_MS)

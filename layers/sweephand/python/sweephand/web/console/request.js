@@ -5,12 +5,12 @@ import { writeJson } from "./json.js";
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 
 /**
- * What a run of an HTTP job sends, without its signature. Null if the target is not HTTP. A hidden or secret
- * header stands as `<secret>`, to be filled in. The body is null if the method has none.
+ * What a run of an HTTP job sends, without its signature. Null if the target is not HTTP, or gets CloudEvents.
+ * A hidden or secret header stands as `<secret>`, to be filled in. The body is null if the method has none.
  */
 function httpRequest(job, run) {
   const target = job.target;
-  if (target.type !== "http" || !target.url) return null;
+  if (target.type !== "http" || !target.url || /^cloud/.test(target.format)) return null;
   const fill = (text) => text.replaceAll("{{due}}", run.dueAt).replaceAll("{{attempt}}", String(Math.max(1, run.attempts)))
     .replaceAll("{{index}}", /\d-(\d+)/.exec(run.id)[1]);
   const headers = Object.entries(target.headers || {})
@@ -33,7 +33,7 @@ export function requestText(job, run) {
   return [`${sent.method} ${sent.url}`, ...sent.headers, ...(sent.body === null ? [] : ["", sent.body])].join("\n");
 }
 
-/** A curl line that sends what a run of the job sent, without its signature. Null if the target is not HTTP. */
+/** A curl line that sends what a run of the job sent, without its signature. Null where httpRequest() is. */
 export function curlOf(job, run) {
   const sent = httpRequest(job, run);
   if (!sent) return null;
