@@ -152,6 +152,18 @@ def test_a_search_stands_in_the_address_and_the_api_makes_it(open_console: Open,
     expect(console.show("ns/failures?label=team%3Agrowth").get_by_text("No run fits")).to_be_visible()
 
 
+def test_a_span_without_a_beginning_counts_the_old_failures_of_all_namespaces(
+    open_console: Open, town: Town
+) -> None:
+    town.api.send("PATCH", "/v1/namespaces/ns/jobs/failing", {"schedule": "@yearly"})
+    town.world.clock.time += 2 * DAY_MS
+    page = open_console().show("ns/failures?until=2026-11-22T00:00:00Z")
+    expect(page.locator("tbody tr")).to_have_count(3)
+    page.get_by_label("Namespaces").select_option("all")
+    page.wait_for_url("**all=1*")
+    expect(page.locator("td.name a")).to_have_text(["ns"])
+
+
 def test_answers_that_differ_in_numbers_alone_are_one_group_and_a_group_can_be_shown_alone(
     open_console: Open, town: Town
 ) -> None:

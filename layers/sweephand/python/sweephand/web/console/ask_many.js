@@ -94,7 +94,7 @@ export function CountSpan({ namespaces, verb, filter, onAsk }) {
   const { begin, problem, status } = useCount();
   const start = () => begin(async (onCount) => {
     const { state, ...selection } = filter();
-    const all = { ...selection, since: selection.since || new Date(0).toISOString(), until: selection.until || new Date(stackNow()).toISOString(), ...(verb === "cancel" ? { state } : {}) };
+    const all = { ...selection, until: selection.until || new Date(stackNow()).toISOString(), ...(verb === "cancel" ? { state } : {}) };
     const counts = [];
     let total = 0;
     for (const namespace of namespaces) {

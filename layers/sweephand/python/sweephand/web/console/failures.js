@@ -36,9 +36,9 @@ function seenIn(query) {
   return { state: one("state", VERB_OF_STATE, "failed"), span, since, until, reason, prefix, label: query.getAll("label"), group: one("group", FAILURE_GROUPS, "job"), all };
 }
 
-/** The filter of the API. A span that ends now begins some minutes ago. */
+/** The filter of the API. A span that ends now begins some minutes ago, and one without a beginning with all time. */
 function filterOfRuns({ state, span, since, until, reason, prefix, label }) {
-  const begin = span ? new Date(stackNow() - FAILURE_SPANS[span][1] * MINUTE_IN_MS).toISOString() : since;
+  const begin = span ? new Date(stackNow() - FAILURE_SPANS[span][1] * MINUTE_IN_MS).toISOString() : since || new Date(0).toISOString();
   return { state, since: begin, until, reason, prefix, label };
 }
 
