@@ -152,6 +152,17 @@ def test_a_search_stands_in_the_address_and_the_api_makes_it(open_console: Open,
     expect(console.show("ns/failures?label=team%3Agrowth").get_by_text("No run fits")).to_be_visible()
 
 
+def test_a_search_keeps_a_label_with_a_blank_when_another_field_of_it_changes(
+    open_console: Open, town: Town
+) -> None:
+    town.put("failing", schedule="@every 1h", labels={"team": "data platform"})
+    page = open_console().show("ns/failures?label=team%3Adata+platform")
+    expect(page.get_by_role("heading", name="failing")).to_be_visible()
+    page.get_by_label("Due in the last").select_option("7 days")
+    page.wait_for_url("**#/ns/failures?span=7d*")
+    expect(page.get_by_role("heading", name="failing")).to_be_visible()
+
+
 def test_a_span_without_a_beginning_counts_the_old_failures_of_all_namespaces(
     open_console: Open, town: Town
 ) -> None:

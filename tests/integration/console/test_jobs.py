@@ -270,3 +270,17 @@ def test_an_answer_that_fails_leaves_the_rows_and_says_what_happened(open_consol
     page.unroute("**/v1/**")
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_filter_keeps_a_label_with_a_blank_when_another_field_of_it_changes(
+    open_console: Open, town: Town
+) -> None:
+    for name in ("load-eu", "load-us", "other"):
+        town.put(name, labels={"team": "data platform"})
+    page = open_console().show("ns/jobs")
+    page.get_by_role("link", name="team:data platform").first.click()
+    expect(page.locator("td.name a")).to_have_text(["load-eu", "load-us", "other"])
+    search = page.get_by_label("Name begins with")
+    search.fill("load")
+    search.press("Enter")
+    expect(page.locator("td.name a")).to_have_text(["load-eu", "load-us"])

@@ -125,6 +125,19 @@ def test_a_window_that_opens_once_keeps_its_instants_if_only_its_fate_changes(
     assert stored["then"] == "skip"
 
 
+def test_a_window_keeps_labels_with_blanks_and_commas_if_only_its_fate_changes(
+    open_console: Open, town: Town
+) -> None:
+    labels = {"team": "data platform", "sites": "Paris, Lyon"}
+    put(town, "nightly", {**NIGHTLY, "labels": labels})
+    page = open_console().show("ns/windows/nightly/edit")
+    page.get_by_label("What falls due in it").select_option("skip")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url("**#/ns/windows")
+    stored = town.api.send("GET", f"{URL}/nightly").json
+    assert (stored["then"], stored["labels"]) == ("skip", labels)
+
+
 def test_a_change_of_somebody_else_is_not_overwritten(open_console: Open, town: Town) -> None:
     put(town, "nightly", NIGHTLY)
     page = open_console().show("ns/windows/nightly/edit")

@@ -8,7 +8,7 @@ import { useAsked } from "./ask.js";
 import { AskRuns, CountSpan, namedRun, VERB_OF_STATE } from "./ask_many.js";
 import { changeEach, chosenWith, VERB_WORDS } from "./change_many.js";
 import { FailuresEverywhere } from "./failures_all.js";
-import { choicesOf, SearchField, useFields, wordsIn } from "./form.js";
+import { choicesOf, entriesIn, SearchField, useFields } from "./form.js";
 import { useLive } from "./live.js";
 import { Empty, Head, Loaded, Table, Verb, When, Whole } from "./parts.js";
 import { goTo, jobLink, linkTo, runLink } from "./route.js";
@@ -95,7 +95,7 @@ function FailuresForm({ namespace, seen, mayAll }) {
     const instant = (name) => (given[name] === shown[name] ? seen[name] : instantIn(given[name]));
     const times = given.span ? {} : seen.span ? { since: filterOfRuns(seen).since } : { since: instant("since"), until: instant("until") };
     goTo(addressOf(namespace, { ...given, since: "", until: "", ...times, reason: given.reason.trim(), prefix: given.prefix.trim(),
-      label: wordsIn(given.label) }));
+      label: entriesIn(given.label, seen.label) }));
   };
   const choice = (name, label, options) => html`<label>${label} <select name=${name} onChange=${apply}>${choicesOf(options)}</select></label>`;
   const text = (name, label, hint) => html`<${SearchField} name=${name} label=${label} hint=${hint} onChange=${apply} />`;

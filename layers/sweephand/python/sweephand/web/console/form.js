@@ -89,14 +89,14 @@ export const wordsIn = (text) => text.split(/[\s,]+/).filter(Boolean);
 /** The same entries. Undefined if there is none. */
 export const typedEntries = (text) => (wordsIn(text).length ? wordsIn(text) : undefined);
 
-/** Labels as a person types them: `team:ops uses:warehouse`. */
-export const labelsText = (labels) => Object.entries(labels || {}).map((each) => each.join(":")).join(" ");
+/** The entries of labels, such as `team:ops`. A text shows them with blanks between them. */
+export const labelEntries = (labels) => Object.entries(labels || {}).map((each) => each.join(":"));
+
+/** The entries of such a text: those that it showed if nobody has changed it, since a label can have blanks itself. */
+export const entriesIn = (text, shown) => (text === shown.join(" ") ? shown : wordsIn(text));
 
 /** Labels of such entries, as the API takes them. Undefined if there is none. */
-export const labelsOf = (entries) => (entries.length ? Object.fromEntries(entries.map((each) => {
-  const [name, value = ""] = each.split(/:(.*)/s);
-  return [name, value];
-})) : undefined);
+export const labelsOf = (entries) => (entries.length ? Object.fromEntries(entries.map((each) => [...each.split(/:(.*)/s), ""])) : undefined);
 
 /** Saves a form by Ctrl+Enter or Command+Enter, as its `onKeyDown`. */
 export const savesByKey = (event) => (event.ctrlKey || event.metaKey) && event.key === "Enter" && event.currentTarget.requestSubmit();

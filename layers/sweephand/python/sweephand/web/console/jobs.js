@@ -6,7 +6,7 @@ import { get, getSome, inNamespace, PAGE_MAX, Problem } from "./api.js";
 import { AskJobs, useCount } from "./ask_many.js";
 import { countMatching, countRuns, VERB_WORDS } from "./change_many.js";
 import { FirstJob } from "./first_job.js";
-import { choicesOf, SearchField, useFields, wordsIn } from "./form.js";
+import { choicesOf, entriesIn, SearchField, useFields } from "./form.js";
 import { JobTable } from "./job_table.js";
 import { useLive } from "./live.js";
 import { Empty, Head, Loaded, ProblemNote, Verb } from "./parts.js";
@@ -132,7 +132,7 @@ function FilterForm({ namespace, filter }) {
   const apply = (event) => {
     event.preventDefault();
     const given = new FormData(form.current);
-    goTo(linkTo([namespace, "jobs"], { ...filter, prefix: given.get("prefix").trim(), contains: given.get("part").trim(), label: wordsIn(given.get("label")),
+    goTo(linkTo([namespace, "jobs"], { ...filter, prefix: given.get("prefix").trim(), contains: given.get("part").trim(), label: entriesIn(given.get("label"), filter.label),
       sort: given.get("sort") }));
   };
   const input = (label, name, hint) => html`<${SearchField} name=${name} label=${label} hint=${hint} onChange=${apply} />`;

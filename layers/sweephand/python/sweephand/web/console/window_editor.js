@@ -2,7 +2,7 @@
 
 import { html } from "./vendor/preact.js";
 import { call, inNamespace, pathOf } from "./api.js";
-import { choicesOf, InputField, labelsOf, labelsText, SaveBar, savesByKey, textOf, unplaced, useForm, useRefusalFocus, wordsIn } from "./form.js";
+import { choicesOf, entriesIn, InputField, labelEntries, labelsOf, SaveBar, savesByKey, textOf, unplaced, useForm, useRefusalFocus } from "./form.js";
 import { writeJson } from "./json.js";
 import { useAnswer, useDeed, useStored } from "./live.js";
 import { Empty, Head, Loaded, ProblemNote, Trail } from "./parts.js";
@@ -23,10 +23,11 @@ export function WindowEditor({ namespace, name }) {
 const wallAt = (instant) => wallOf(instant, viewerZone(), 19);
 
 function WindowForm({ namespace, name, stored, etag }) {
+  const labels = labelEntries(stored.labels);
   const form = useForm({
     name: "", kind: stored.from ? "once" : "again", from: wallAt(stored.from), to: wallAt(stored.to),
     schedule: stored.schedule || (name ? "" : "0 1 * * *"), timezone: stored.timezone || viewerZone(), duration: stored.duration || (name ? "" : "2h"),
-    then: stored.then || "hold", spread: stored.spread || "1m", prefix: stored.prefix || "", labels: labelsText(stored.labels),
+    then: stored.then || "hold", spread: stored.spread || "1m", prefix: stored.prefix || "", labels: labels.join(" "),
   });
   const { given } = form;
   const { isBusy, problem, run } = useDeed();
@@ -39,7 +40,7 @@ function WindowForm({ namespace, name, stored, etag }) {
     event.preventDefault();
     run(async () => {
       await call("PUT", inNamespace(namespace, "windows", name || given.name.trim()), {
-        body: { ...times, then: given.then, spread: textOf(given.spread), prefix: textOf(given.prefix), labels: labelsOf(wordsIn(given.labels)) },
+        body: { ...times, then: given.then, spread: textOf(given.spread), prefix: textOf(given.prefix), labels: labelsOf(entriesIn(given.labels, labels)) },
         over: etag,
       });
       goTo(linkTo([namespace, "windows"]));

@@ -4,7 +4,7 @@ import { html, useRef } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { call, get, inNamespace, pathOf } from "./api.js";
 import { Remove, useAsked } from "./ask.js";
-import { choicesOf, labelsText } from "./form.js";
+import { choicesOf, labelEntries } from "./form.js";
 import { useLive } from "./live.js";
 import { Empty, Head, Loaded, StateMark, Table, Verb, When } from "./parts.js";
 import { goTo, linkTo } from "./route.js";
@@ -57,7 +57,7 @@ function WindowTimes({ window }) {
 
 /** For which jobs a window is. */
 function jobsText(window) {
-  const parts = [window.prefix ? `names that begin with ${window.prefix}` : "", labelsText(window.labels)].filter(Boolean);
+  const parts = [window.prefix ? `names that begin with ${window.prefix}` : "", ...labelEntries(window.labels)].filter(Boolean);
   return parts.length ? parts.join(", ") : "all jobs";
 }
 
