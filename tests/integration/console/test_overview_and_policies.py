@@ -10,7 +10,7 @@ from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import serving
 from tests.integration.console.conftest import SCRIPT, Console, Town
 
-from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.jobs import forecast
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.timer import Heartbeat
@@ -89,6 +89,61 @@ def test_the_overview_shows_what_failed_by_answer_and_leads_to_those_runs(
     failed.get_by_role("link", name=re.compile("^422")).click()
     page.wait_for_url("**#/ns/failures?reason=*")
     expect(page.locator("td.answer")).to_have_count(3)
+
+
+def test_the_overview_does_not_say_that_nothing_has_failed_if_it_has_not_looked_at_all_runs(
+    open_console: Open, town: Town
+) -> None:
+    """A call looks at 200 runs of which an attempt failed. Here so many succeeded after the failed ones."""
+
+    def failing_at_first(attempt: Attempt) -> Answer:
+        return Answer(succeeded=attempt.number > 1, code=503 if attempt.number == 1 else 204)
+
+    town.world.consumers.answering = failing_at_first
+    town.put("flaky", schedule="@every 1s", retry={"initialDelay": "1s"})
+    town.let_pass(210 * SECOND_MS)
+    town.api.send("DELETE", "/v1/namespaces/ns/jobs/flaky")
+    town.let_pass(HOUR_MS // 12)
+    console = open_console()
+    page = console.show("ns/failures")
+    expect(page.locator("td.answer")).to_have_count(3)
+    page = console.show("ns/overview")
+    tiles = page.get_by_role("list", name="What needs a look")
+    expect(tiles.get_by_role("link", name="Failed")).to_contain_text("0+")
+    expect(tiles).not_to_contain_text("No run in the last 24 hours.")
+    failed = page.get_by_role("region", name="What failed")
+    expect(failed).not_to_contain_text("No run has failed.")
+    expect(failed).to_contain_text("Not all were looked at.")
+
+
+def test_no_number_of_the_overview_says_that_there_is_nothing_where_it_has_not_looked(
+    open_console: Open, town: Town
+) -> None:
+    town.put_policies(50)
+    console = open_console()
+    console.page.route(
+        "**/jobs?state=paused**", lambda route: route.fulfill(json={"items": [], "nextCursor": "x"})
+    )
+    tiles = console.show("ns/overview").get_by_role("list", name="What needs a look")
+    for title in ("Waiting", "Paused"):
+        expect(tiles.get_by_role("link", name=title)).to_have_text(f"{title}0+Not all were looked at.")
+
+
+def test_the_numbers_of_all_namespaces_do_not_say_that_nothing_has_failed_where_they_have_not_looked(
+    open_console: Open,
+) -> None:
+    console = open_console()
+
+    def answer(route: Route) -> None:
+        found = route.fetch().json()
+        for each in found["items"]:
+            each |= {"failed": 0, "failingJobs": 0, "partial": True, "waitingIsExact": False}
+        route.fulfill(json=found)
+
+    console.page.route("**/v1/overview?**", answer)
+    tiles = console.show("").get_by_role("list", name="What needs a look")
+    for title in ("Failed", "Waiting"):
+        expect(tiles.get_by_role("link", name=title)).to_have_text(f"{title}0+Not all were looked at.")
 
 
 def test_the_overview_shows_the_jobs_that_fire_next(open_console: Open, town: Town) -> None:

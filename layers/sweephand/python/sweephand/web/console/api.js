@@ -80,7 +80,8 @@ export async function call(method, path, { query, body, over, text } = {}) {
     return { status: response.status, value: objectIn(received, isRead), etag: response.headers.get("etag") };
   }
   const problem = problemOf(response.status, received, isRead);
-  if (response.status === 401 && key === storedKey.read()) onRefusedKey.run(problem.message); // somebody may have signed in by another key
+  // somebody may have signed in by another key
+  if (response.status === 401 && key === storedKey.read()) onRefusedKey.run(problem.message);
   throw problem;
 }
 

@@ -19,7 +19,8 @@ export class Exact {
 /** The value of a JSON text. Numbers that a JavaScript number would change are `Exact`. Throws SyntaxError. */
 export function readJson(text) {
   let mark = "exact:";
-  const plain = text.includes("\\u") ? JSON.stringify(JSON.parse(text)) : text; // an escape can stand for any letter of the mark
+  // an escape can stand for any letter of the mark
+  const plain = text.includes("\\u") ? JSON.stringify(JSON.parse(text)) : text;
   while (plain.includes(mark)) mark += "+";
   let hasNumbersAsNames = false;
   const marked = text.replace(TOKEN, (token, colon) => {

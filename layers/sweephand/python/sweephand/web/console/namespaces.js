@@ -5,7 +5,7 @@ import { get, pathOf, throughPages } from "./api.js";
 import { Spark } from "./chart.js";
 import { FirstJob } from "./first_job.js";
 import { useLive } from "./live.js";
-import { StackHead, Tile } from "./overview.js";
+import { noneText, StackHead, Tile } from "./overview.js";
 import { Loaded, Table, When } from "./parts.js";
 import { linkTo } from "./route.js";
 import { count, counted, countPlus, fromNow, lateness } from "./time.js";
@@ -81,7 +81,7 @@ function Totals({ found: { items, isPartial } }) {
     const having = items.filter((each) => number(each) > 0).sort((one, other) => number(other) - number(one));
     const link = having.length ? linkTo([having[0].namespace, screen], query) : "#/";
     const where = having.length > 1 ? `In ${count(having.length)} namespaces, most in ${having[0].namespace}.` : `In ${having[0]?.namespace}.`;
-    return html`<${Tile} title=${title} link=${link} value=${countPlus(sumBy(items, number), isLeast || isPartial)} tone=${having.length ? tone : "calm"} detail=${having.length ? where : said} spark=${having.length ? spark : null} />`;
+    return html`<${Tile} title=${title} link=${link} value=${countPlus(sumBy(items, number), isLeast || isPartial)} tone=${having.length ? tone : "calm"} detail=${having.length ? where : noneText(isLeast || isPartial, said)} spark=${having.length ? spark : null} />`;
   };
   const counts = items.some((each) => each.lastHour);
   return html`<ul class="tiles" aria-label="What needs a look">

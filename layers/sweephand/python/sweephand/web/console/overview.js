@@ -87,6 +87,9 @@ export function Tile({ title, value, detail, tone, link, onClick, spark }) {
     <strong>${value ?? "–"}</strong>${spark ? html`<${Spark} values=${spark} tone=${tone} />` : null}<span class="detail">${detail}</span></a></li>`;
 }
 
+/** What is said of a number of which nothing was found: `none`, unless there may be some. */
+export const noneText = (isPartial, none) => (isPartial ? "Not all were looked at." : none);
+
 /** What a tile shows as long as it has no number. */
 const unknown = (live) => ({ tone: "calm", detail: live.problem ? "Could not be loaded." : "Counting …" });
 
@@ -98,7 +101,7 @@ function FailedTile({ namespace, live }) {
   const link = failuresLink(namespace, !failed.items.length && retrying.items.length ? "retrying" : "failed");
   const jobs = new Set(failed.items.map((run) => run.job)).size;
   const more = retrying.items.length ? ` ${countPlus(retrying.items.length, retrying.isPartial)} will be tried again.` : "";
-  const detail = failed.items.length ? `Runs of ${counted(jobs, "job")}, in the last 24 hours.${more}` : `No run in the last 24 hours.${more}`;
+  const detail = failed.items.length ? `Runs of ${counted(jobs, "job")}, in the last 24 hours.${more}` : noneText(failed.isPartial, "No run in the last 24 hours.") + more;
   return html`<${Tile} title="Failed" link=${link} value=${countPlus(failed.items.length, failed.isPartial)} tone=${failed.items.length ? "bad" : retrying.items.length ? "warn" : "calm"}
     detail=${detail} spark=${failed.items.length ? hourly(failed.items) : null} />`;
 }
@@ -136,7 +139,7 @@ function WaitingTile({ namespace, live }) {
   const since = held.map((each) => each.waitingSince).filter(Boolean).sort()[0];
   const where = held.length === 1 ? held[0].name : `${count(held.length)} policies`;
   const keyed = uncounted ? ` ${uncounted === 1 ? "One with a limit for each key is" : `${count(uncounted)} with a limit for each key are`} not counted.` : "";
-  const detail = !items.length ? "No policy limits this namespace." : `${held.length ? `Under ${where}, the first since ${fromNow(since)}.` : "No trigger waits under a policy."}${keyed}`;
+  const detail = !items.length ? "No policy limits this namespace." : `${held.length ? `Under ${where}, the first since ${fromNow(since)}.` : noneText(isPartial, "No trigger waits under a policy.")}${keyed}`;
   return html`<${Tile} title="Waiting" link=${link} value=${countPlus(total, !isExact)} tone=${held.length ? "busy" : "calm"} detail=${detail} />`;
 }
 
@@ -146,9 +149,10 @@ function PausedTile({ namespace, jobs, policies }) {
   const held = policies.value.items.filter((each) => each.state !== "active");
   const names = jobs.value.items;
   const total = names.length + held.length;
+  const isPartial = jobs.value.isPartial || policies.value.isPartial;
   const parts = [names.length ? counted(names.length, "job") : null, ...held.map((each) => `the policy ${each.name}${each.state === "broken" ? ", whose consumer is out" : ""}`)];
-  return html`<${Tile} title="Paused" link=${names.length || !held.length ? link : linkTo([namespace, "policies"])} value=${countPlus(total, jobs.value.isPartial || policies.value.isPartial)}
-    tone=${total ? "warn" : "calm"} detail=${total ? `${parts.filter(Boolean).slice(0, 3).join(", ")}.` : "No job and no policy."} />`;
+  return html`<${Tile} title="Paused" link=${names.length || !held.length ? link : linkTo([namespace, "policies"])} value=${countPlus(total, isPartial)}
+    tone=${total ? "warn" : "calm"} detail=${total ? `${parts.filter(Boolean).slice(0, 3).join(", ")}.` : noneText(isPartial, "No job and no policy.")} />`;
 }
 
 /**
@@ -195,7 +199,7 @@ const JOBS_OF_AN_ANSWER = 3;
 
 /** How many failed and are tried again, each with its link, and the former by their answers: one cause fails many jobs. */
 function Failing({ namespace, found: { failed, retrying } }) {
-  if (!failed.items.length && !retrying.items.length) return html`<p class="soft">No run has failed.</p>`;
+  if (!failed.items.length && !retrying.items.length) return html`<p class="soft">${noneText(failed.isPartial || retrying.isPartial, "No run has failed.")}</p>`;
   const number = (state, { items, isPartial }, words) => {
     const text = `${atLeast(items.length, isPartial)} ${words}`;
     return items.length ? html`<a href=${failuresLink(namespace, state)}>${text}</a>` : text;

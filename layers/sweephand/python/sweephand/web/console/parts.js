@@ -128,7 +128,8 @@ export function More({ list, noun, shown }) {
 /** A text that can be copied, where the browser lets a page copy. */
 export function Command({ text, label }) {
   const [isCopied, setCopied] = useState(false);
-  const copy = () => navigator.clipboard.writeText(text).then(() => setCopied(true), () => {}); // the browser may refuse: the text can be marked
+  // the browser may refuse: the text can be marked
+  const copy = () => navigator.clipboard.writeText(text).then(() => setCopied(true), () => {});
   return html`<div class="command"><pre tabindex="0" role="region" aria-label=${label}><code>${text}</code></pre>
     ${navigator.clipboard ? html`<button type="button" onClick=${copy}>${isCopied ? "Copied" : "Copy"}</button>` : null}</div>`;
 }

@@ -67,7 +67,8 @@ const fateText = (window) => (window.then === "skip" ? "is skipped" : `waits, an
 function rangeOf(days) {
   const begin = new Date();
   begin.setHours(0, 0, 0, 0);
-  const dayAt = (day) => new Date(begin.getFullYear(), begin.getMonth(), begin.getDate(), day * DAY_HOURS).getTime(); // also of a part of a day, by the clock
+  // also of a part of a day, by the clock
+  const dayAt = (day) => new Date(begin.getFullYear(), begin.getMonth(), begin.getDate(), day * DAY_HOURS).getTime();
   return { days, begin: dayAt(0), end: dayAt(days), dayAt };
 }
 
