@@ -5,7 +5,8 @@ from collections.abc import Callable
 from playwright.sync_api import Page, Route, expect
 from tests.integration.console.conftest import SCRIPT, Console, Town
 
-from sweephand.base.instants import MINUTE_MS
+from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.model.attempt import Answer
 
 Open = Callable[..., Console]
 
@@ -239,6 +240,20 @@ def test_the_total_is_a_bound_where_five_calls_do_not_count_all(open_console: Op
     page.get_by_role("button", name="Previous").click()
     expect(page.get_by_text("1 to 50 of at least 1\u202f000 jobs")).to_be_visible()
     assert len(counted) == 5
+
+
+def test_a_page_of_failing_jobs_has_its_number_alone_since_pages_before_it_may_be_short(
+    open_console: Open, town: Town
+) -> None:
+    """A call looks at 1,000 failures. All of those that it looks at first are of one job."""
+    town.put("noisy", schedule="@every 1s")
+    town.world.consumers.answering = lambda _: Answer(succeeded=False, is_final=True, code=422)
+    town.let_pass(1_010 * SECOND_MS)
+    page = open_console().show("ns/jobs?health=failing")
+    assert names(page) == ["noisy"]
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator("td.name a")).to_have_text(["failing"])
+    expect(page.get_by_role("navigation", name="Pages").locator("span")).to_have_text("page 2")
 
 
 def test_the_list_is_loaded_again_every_15_s_and_not_while_the_tab_is_hidden(

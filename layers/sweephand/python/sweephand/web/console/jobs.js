@@ -191,7 +191,7 @@ function Pager({ namespace, filter, cursors, found, total }) {
     goTo(linkTo([namespace, "jobs"], { ...filter, after }));
     scrollTo(0, 0);
   };
-  const shown = found.items.length && filter.sort !== "name" ? `${count(before + 1)} to ${count(before + found.items.length)}` : `page ${cursors.length + 1}`;
+  const shown = found.items.length && !filter.health ? `${count(before + 1)} to ${count(before + found.items.length)}` : `page ${cursors.length + 1}`;
   return html`<nav class="pager" aria-label="Pages">
     <button type="button" disabled=${!cursors.length} onClick=${to(cursors.slice(0, -1))}>Previous</button>
     <span class="soft">${shown}${total && !filter.health ? ` of ${totalText(total)}` : ""}</span>
