@@ -146,6 +146,30 @@ def test_the_numbers_of_all_namespaces_do_not_say_that_nothing_has_failed_where_
         expect(tiles.get_by_role("link", name=title)).to_have_text(f"{title}0+Not all were looked at.")
 
 
+def test_the_number_of_paused_jobs_of_all_namespaces_is_a_bound_where_not_all_jobs_were_looked_at(
+    open_console: Open,
+) -> None:
+    """A call looks at 1,000 jobs of a namespace."""
+    console = open_console()
+
+    def answer(route: Route) -> None:
+        found = route.fetch().json()
+        for each in found["items"]:
+            if "jobs" in each:
+                each["partial"] = True
+        route.fulfill(json=found)
+
+    console.page.route("**/v1/overview?**", answer)
+    page = console.show("")
+    tile = page.get_by_role("list", name="What needs a look").get_by_role("link", name="Paused")
+    expect(tile).to_contain_text("Paused1+In ns.")
+    expect(page.get_by_role("row", name="ns").get_by_role("cell").nth(7)).to_have_text("1+")
+    with page.expect_response("**/v1/overview?**"):
+        page.get_by_title("Load it again").click()
+    page.wait_for_load_state("networkidle")
+    expect(tile).to_contain_text("Paused1+In ns.")
+
+
 def test_the_overview_shows_the_jobs_that_fire_next(open_console: Open, town: Town) -> None:
     for number in range(9):
         town.put(f"a-report-{number}", dueTime=f"2027-01-0{9 - number}T00:00:00Z", labels={"team": "ops"})

@@ -31,8 +31,9 @@ export function Everywhere({ me }) {
 }
 
 /**
- * The overviews of up to 200 namespaces, the sick ones first. `known` keeps how many jobs are paused, which is
- * counted again when that is ten minutes old, but not by the first load. `onPart` gets what was read up to now.
+ * The overviews of up to 200 namespaces, the sick ones first. `known` keeps how many jobs are paused, and whether
+ * there may be more. That is counted again when it is ten minutes old, but not by the first load. `onPart` gets
+ * what was read up to now.
  */
 async function everyNamespace(known, onPart) {
   const isFirst = known.at === null;
@@ -41,8 +42,8 @@ async function everyNamespace(known, onPart) {
   const items = [];
   const left = await throughPages((cursor) => get(pathOf("overview"), { limit: NAMESPACES_IN_A_CALL, include, cursor }), (found) => {
     for (const each of found.items) {
-      if (each.jobs) known.paused.set(each.namespace, each.jobs.paused);
-      items.push({ ...each, pausedJobs: known.paused.get(each.namespace) ?? null });
+      if (each.jobs) known.paused.set(each.namespace, { pausedJobs: each.jobs.paused, hasMore: each.partial });
+      items.push({ ...each, pausedJobs: null, ...known.paused.get(each.namespace) });
     }
     if (found.nextCursor && isFirst) onPart({ items: bySickness(items), hasJobs: true, isPartial: true });
     return items.length >= NAMESPACES_MAX;
@@ -90,7 +91,7 @@ function Totals({ found: { items, isPartial } }) {
       : html`<${Tile} title="Late" link="#/" tone="calm" detail="This stack does not count deliveries." />`}
     ${tile("Waiting", (each) => each.waiting, "policies", "busy", "No trigger waits under a policy.", { isLeast: items.some((each) => !each.waitingIsExact) })}
     ${items.some((each) => each.pausedJobs === null) ? html`<${Tile} title="Paused" link="#/" tone="calm" detail="Counting …" />`
-      : tile("Paused", pausedIn, "jobs", "warn", "No job and no policy.", { query: { state: "paused" } })}</ul>
+      : tile("Paused", pausedIn, "jobs", "warn", "No job and no policy.", { query: { state: "paused" }, isLeast: items.some((each) => each.hasMore) })}</ul>
     ${isPartial ? html`<p class="soft" role="status">${counted(items.length, "namespace")} up to now, in the order of their names.</p>` : null}`;
 }
 
@@ -118,7 +119,7 @@ function NamespaceRow({ each }) {
     ${number("No heartbeat", each.running, "failures", "warn", {}, partial)}
     ${number("Late", each.lastHour ? each.lastHour.late : null, "overview", "warn", {}, false, each.lastHour?.late ? `Of ${count(each.lastHour.attempts)}, by up to ${lateness(each.lastHour.maxMs)}` : null)}
     ${number("Waiting", each.waiting, "policies", "busy", {}, !each.waitingIsExact, each.waitingSince && `The first since ${fromNow(each.waitingSince)}`)}
-    ${number("Paused", each.pausedJobs === null && !each.pausedPolicies ? null : pausedIn(each), each.pausedJobs ? "jobs" : "policies", "warn", each.pausedJobs ? { state: "paused" } : {})}
+    ${number("Paused", each.pausedJobs === null && !each.pausedPolicies ? null : pausedIn(each), each.pausedJobs ? "jobs" : "policies", "warn", each.pausedJobs ? { state: "paused" } : {}, each.hasMore)}
     <td>${each.failuresOverTime.some(Boolean) ? html`<${Spark} values=${each.failuresOverTime} tone="bad" />` : null}</td>
     <td><${When} at=${each.newestFailureAt} /></td></tr>`;
 }
