@@ -349,6 +349,26 @@ def its_job_records_no_success(world: World) -> Instant:
     return DUE
 
 
+@way("not-kept", "so it has succeeded or waits. The policy mailer is paused.")
+def its_job_records_no_success_and_its_policy_is_paused(world: World) -> Instant:
+    writer = with_policy(world, PolicyLimits(5, None))
+    minutely(world, policy="mailer", history="failures")
+    writer.pause(MAILER, reason=None, who="test", requested_at=world.clock.time)
+    world.run_until(NOON + 5 * MINUTE_MS)
+    return NOON + 4 * MINUTE_MS
+
+
+@way("not-kept", "so it probably succeeded")
+def its_policy_is_paused_long_after_a_success_that_is_not_recorded(world: World) -> Instant:
+    writer = with_policy(world, PolicyLimits(5, None))
+    minutely(world, policy="mailer", history="failures")
+    world.run_until(NOON + 5 * MINUTE_MS)
+    world.clock.time += 15 * DAY_MS
+    writer.pause(MAILER, reason=None, who="test", requested_at=world.clock.time)
+    world.tick()
+    return DUE
+
+
 @way("not-kept", "Records of this job are kept for 15 d")
 def its_record_has_expired(world: World) -> Instant:
     world.put(schedule="0 0 13 * * *", historyRetention="15d")

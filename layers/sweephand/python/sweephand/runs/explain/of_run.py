@@ -293,8 +293,12 @@ def without_record(facts: Facts) -> Explanation:
     age_ms = facts.now - facts.due_at
     if job is not None and not job.definition.records_successes:
         history = f"history is {job.definition.history}"
-        said = f"{due} The job records no success ({history}), so it probably succeeded."
-        return Explanation("not-kept", said, is_kept=False)
+        said = f"{due} The job records no success ({history}), so it"
+        if facts.policy_block is None or not may_come(job, facts.due_at, facts.now):
+            return Explanation("not-kept", f"{said} probably succeeded.", is_kept=False)
+        policy = job.definition.policy
+        said = f"{said} has succeeded or waits. {POLICY_WAITS[facts.policy_block].format(policy=policy)}"
+        return Explanation("not-kept", said, policy=policy, is_kept=False)
     if age_ms < PENDING_MAX_MS:
         since = "just now" if age_ms < MINUTE_MS else f"{span(age_ms)} ago"
         said = f"{moved_of(facts)}The trigger was due {since}, at {time(facts.due_at)}, and is on its way."
