@@ -245,6 +245,27 @@ def test_only_batches_that_are_not_over_are_read_again(open_console: Open, town:
     assert asked == {newest: 2, **dict.fromkeys(older, 1)}
 
 
+def test_a_failed_batch_has_succeeded_once_its_failed_runs_were_redriven(
+    open_console: Open, town: Town
+) -> None:
+    town.world.consumers.answering = failing(3)
+    town.put("mail-out", batch={"count": 5})
+    town.api.send("POST", f"{URL}/trigger")
+    town.let_pass(SECOND_MS)
+    page = open_console().show(JOB)
+    row = batches_of(page).nth(0)
+    expect(row).to_contain_text("failed")
+    town.world.consumers.answering = failing()
+    page.get_by_role("button", name="Redrive").click()
+    page.get_by_role("dialog").get_by_role("button", name="Redrive").click()
+    expect(page.get_by_text("Attempt 2 of the run is on its way.")).to_be_visible()
+    town.let_pass(SECOND_MS)
+    with page.expect_response("**/batches?**"):
+        page.get_by_title("Load it again").click()
+    expect(row.locator(".state")).to_have_text("succeeded")
+    assert cells(row)[2:6] == ["5 of 5", "0", "5", "0"]
+
+
 def test_five_batches_are_shown_and_five_more_on_demand(open_console: Open, town: Town) -> None:
     town.put_mail_out(hours=7, batch={"count": 2, "window": "1m"})
     console = open_console()

@@ -18,7 +18,8 @@ const FAILED_SHOWN = 10;
 const SMALL_BATCH = 10_000;
 const SMALL_BATCH_REFRESH_MS = 5_000;
 
-const OVER = new Set(["succeeded", "failed", "cancelled"]);
+/** States that a batch keeps. One that has failed may succeed by redrives. */
+const OVER = new Set(["succeeded", "cancelled"]);
 const UNDER_WAY = new Set(["running", "waiting"]);
 
 /** What a state means for an operator, where its name alone does not say it. */
@@ -65,8 +66,8 @@ function NoBatches({ job, refusal }) {
 }
 
 /**
- * The newest batches with their progress. `over` keeps those that are over, by their ids, so that they are read
- * once. `refusal` is why the job keeps no progress, if it keeps none.
+ * The newest batches with their progress. `over` keeps those that do not change any more, by their ids, so that they
+ * are read once. `refusal` is why the job keeps no progress, if it keeps none.
  */
 async function newestBatches(namespace, path, job, most, over) {
   const { items: listed, nextCursor } = await getSome(path, {}, { most });
