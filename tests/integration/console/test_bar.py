@@ -16,6 +16,7 @@ from tests.integration.console.conftest import (
 )
 
 from sweephand.base.instants import SECOND_MS
+from sweephand.model.attempt import Answer
 
 Open = Callable[..., Console]
 
@@ -88,6 +89,19 @@ def test_the_id_of_a_failed_run_leads_to_it_and_so_does_its_trigger_id(
         page.wait_for_url(f"**#/ns/jobs/failing/runs/{run['id']}")
         page.go_back()
         expect(page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
+
+
+def test_a_failed_run_is_found_behind_two_hundred_others_of_its_due_time(
+    open_console: Open, town: Town
+) -> None:
+    town.put("mail-out", batch={"count": 210})
+    town.world.consumers.answering = lambda _: Answer(succeeded=False, is_final=True, code=422)
+    first = town.api.send("POST", "/v1/namespaces/ns/jobs/mail-out/trigger").json["id"]
+    town.let_pass(10 * SECOND_MS)
+    last = first.replace("-0-", "-209-")
+    page = open_console().show("ns/overview")
+    jump(page, last)
+    expect(page.get_by_role("option", name=f"mail-out {last}")).to_contain_text("failed")
 
 
 def test_a_run_that_succeeded_is_found_by_its_job(open_console: Open) -> None:

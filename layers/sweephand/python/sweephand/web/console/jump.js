@@ -1,7 +1,7 @@
 // The jump: leads to a screen, a job, a run or a namespace by a few letters. The choice of the namespace is part of it.
 
 import { html, useRef } from "./vendor/preact.js";
-import { get, getAll, inNamespace, loadedOnce, pathOf } from "./api.js";
+import { get, getAll, getSome, inNamespace, loadedOnce, pathOf } from "./api.js";
 import { Picker } from "./picker.js";
 import { jobLink, linkTo, runLink } from "./route.js";
 import { inZone, viewerZone } from "./time.js";
@@ -78,7 +78,7 @@ async function runsNamed(namespace, text) {
   if (job && A_NAME.test(job)) return [option(job, found[0], "run")];
   const due = Number(found.groups.dueAt);
   const at = (ms) => new Date(ms).toISOString();
-  const { items } = await get(inNamespace(namespace, "runs"), { since: at(due), until: at(due + 1), limit: 200 });
+  const { items } = await getSome(inNamespace(namespace, "runs"), { since: at(due), until: at(due + 1) });
   return items.filter((run) => run.id === found[0] || run.triggerId === text)
     .map((run) => option(run.job, run.id, `${run.state}, due ${inZone(run.dueAt, viewerZone())}`)).slice(0, OFFERED_MAX);
 }
