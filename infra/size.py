@@ -77,7 +77,9 @@ CEILINGS: Final = {
     # unknown field of an object: 15. Runs that are given up: 5. What tests alone needed has left: 57.
     # A turn, a breaker, a give-back, a write of a policy and a token that meet something meanwhile: 50.
     # What is held takes another slot of a limit: 8. Slots after callbacks: 10.
-    "package": Size(lines=36_922, modules=343, inner_imports=34),
+    # Conditions in a bulk write: 29. What ends in time on slow tables and queues, and does not multiply: 18.
+    # An explanation under a policy that lets nothing through: 4.
+    "package": Size(lines=36_973, modules=343, inner_imports=34),
     # `sweephand dev` takes 45 lines. `sweephand deploy` and `sweephand destroy` take 95, `sweephand docs` 20,
     # and the schema of a file of jobs 70.
     # `sweephand rehearse` takes 85, and the lines in the errors of a file of jobs 30.
@@ -103,13 +105,13 @@ CEILINGS: Final = {
     # An example of each command takes 85, and local stacks on other ports 80. The attempts of a run take 60,
     # tables that fit 50, patches of many jobs 70, and what an overview may count 35. Singulars of counts: 2.
     # A full disk, a character that the locale lacks, an unknown key, and words for types in each help: 30.
-    # Changes of `apply` one by one, with what they expect: 8. Notes on days, and TLS that breaks: 15.
-    "client": Size(lines=7_530, modules=75, inner_imports=0),
+    # What writes of `apply` expect: 11. Notes on days, and TLS that breaks: 15.
+    "client": Size(lines=7_533, modules=75, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     # Calendars take 95. Calls about them and about policies have modules of their own.
     # The end of a pause takes 10, and the format of targets of AWS 10. Settings are a module of their own.
-    # The health of a job takes 7, and attempts 7. Many runs take 17, the overview 32.
-    "generated": Size(lines=1_113, modules=10, inner_imports=0),
+    # The health of a job takes 7, and attempts 7. Many runs take 17, the overview 32. Conditions take 4.
+    "generated": Size(lines=1_117, modules=10, inner_imports=0),
     # What receives deliveries in an application: verified, once, in four frameworks, with four stores.
     # Claims that end with a process or its lease, secrets while the stack is down, and heartbeats: 90.
     # Parts of secrets at a cut: 20.
@@ -131,8 +133,8 @@ CEILINGS: Final = {
     # Messages are handled ten in a call: 3. One statement is a transaction of its own: 1.
     # After a write of the store failed, no request succeeds, and its answer says why: 11.
     # A store that is damaged is refused: a module that reads SQLite's log, and checksums of rows: 91.
-    # It is described for other commands: 7.
-    "engine": Size(lines=4_785, modules=49, inner_imports=1),
+    # It is described for other commands: 7. Tests keep their loop and see late answers as such: 18.
+    "engine": Size(lines=4_803, modules=49, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
@@ -222,7 +224,8 @@ CEILINGS: Final = {
     # Helpers that modules had alike are one: -220.
     # What meets flow policies meanwhile, and slots after callbacks, in a module: 165. What meets a worker,
     # its receivers and the client: 95.
-    "tests": Size(lines=105_354, modules=899, inner_imports=1),
+    # Conditions in a bulk write: 60. Slow tables and queues: 190. The console: 190. Tests of users: 50.
+    "tests": Size(lines=105_850, modules=899, inner_imports=1),
 }
 
 
@@ -233,8 +236,9 @@ CEILINGS: Final = {
 #: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
 #: console takes 205. What an audit cannot tell: 36. What CI samples: 16. What leaves late
 #: under a limit, and when crashes are counted anew: 47. What an update or a pause meets: 46.
-#: What has changed since 1.0.0: 240. What AWS keeps of keys, tables and functions: 50.
-WORDS_MAX: Final = 67_391
+#: What has changed since 1.0.0: 505. What AWS keeps of keys, tables and functions: 50. From when on the
+#: days of a calendar apply, and conditions in a bulk write: 85.
+WORDS_MAX: Final = 67_745
 
 
 def size_of(source: str) -> Size:

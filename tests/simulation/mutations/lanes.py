@@ -21,7 +21,14 @@ def starves_lanes() -> Broken:
     return patch.object(Lanes, "url_of", lambda lanes, _: lanes.low or lanes.normal)
 
 
-@mutation("A message of any lane is acknowledged in the normal one", first=FIRST_WITH_LANES)
+@mutation(
+    "A message of any lane is acknowledged in the normal one",
+    # In a world it comes again for days, which takes a minute of CPU.
+    shown_by=(
+        "tests/unit/delivery/test_sqs_lanes.py"
+        "::test_a_receipt_leads_to_the_queue_in_which_its_message_was_received"
+    ),
+)
 @replacing(Lanes, "by_url")
 def acknowledges_in_one_lane(lanes: Lanes, receipts: Iterable[str]) -> dict[str, list[str]]:
     return {lanes.normal: [each.rpartition(" ")[2] for each in receipts]}
