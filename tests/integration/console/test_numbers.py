@@ -217,7 +217,7 @@ def test_a_number_that_was_not_counted_to_its_end_says_so(open_console: Open) ->
     page = console.show("")
     assert said(page, "Failed") == "Failed 900+ In team-01."
     assert said(page, "Waiting") == "Waiting 40+ In team-01."
-    assert said(page, "Paused") == "Paused 0 No job and no policy."
+    assert said(page, "Paused") == "Paused 0+ Not all were looked at."
     (row,) = cells(page)
     assert (row[2], row[6]) == ("900+", "40+")
 

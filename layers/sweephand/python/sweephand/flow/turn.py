@@ -82,10 +82,8 @@ class Turn:
         self._leasing = Leasing(gates, slots, hint, together)
         self._deliver = deliver
         self._deadline = deadline
-        self._concurrently = concurrently
-        self._together = together
-        self._clock = gates.clock
-        self._name = slots.name
+        self._concurrently, self._together = concurrently, together
+        self._clock, self._name = gates.clock, slots.name
         self._read_at, self._worked_at = read_at, self._clock.now()
         self._ends_at = min(self._worked_at + TURN_MS, deadline)
         self._tokens = Tokens(slots, store=gates.store, clock=gates.clock, ids=gates.ids)
