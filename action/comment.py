@@ -20,6 +20,9 @@ from urllib.request import Request, urlopen
 _LENGTH_MAX: Final = 60_000
 _PAGE: Final = 100
 
+#: Who belongs to a repository, in the words of GitHub's API.
+_INSIDERS: Final = ("OWNER", "MEMBER", "COLLABORATOR")
+
 
 def body(plan: str, title: str) -> str:
     """The comment. It begins with a mark by which the next one finds it."""
@@ -52,13 +55,23 @@ def _comments(number: str) -> Iterator[Any]:
         page += 1
 
 
+def _is_an_outsiders(comment: Any) -> bool:
+    """Whether somebody else could later change the plan in it: everybody may edit a comment of their own."""
+    is_a_bots = (comment["user"] or {}).get("type") == "Bot"
+    return not is_a_bots and comment["author_association"] not in _INSIDERS
+
+
 def main() -> None:
     """Write the comment."""
     plan = Path(sys.argv[1]).read_text("utf-8", errors="replace")
     host = urlsplit(os.environ["SWEEPHAND_URL"]).netloc.rpartition("@")[2]
     title = f"{sys.argv[2].strip()} on {host}"
     number = os.environ["PULL_REQUEST"]
-    former = [each["id"] for each in _comments(number) if (each["body"] or "").startswith(_mark(title))]
+    former = [
+        each["id"]
+        for each in _comments(number)
+        if (each["body"] or "").startswith(_mark(title)) and not _is_an_outsiders(each)
+    ]
     comment = {"body": body(plan, title)}
     if former:
         _call("PATCH", f"comments/{former[0]}", comment)

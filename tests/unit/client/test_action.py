@@ -18,6 +18,10 @@ from tests.unit.docs.blocks import blocks
 ACTION: Final = yaml.safe_load((ROOT / "action" / "action.yml").read_text("utf-8"))
 JOBS: Final = 'jobs: [{name: a, schedule: "@daily", target: {type: http, url: "https://x.example"}}]'
 
+#: Who has written a comment: the token of a workflow, and anybody who may read the repository.
+OWN: Final = {"user": {"login": "github-actions[bot]", "type": "Bot"}, "author_association": "NONE"}
+OUTSIDE: Final = {"user": {"login": "visitor", "type": "User"}, "author_association": "NONE"}
+
 #: Stands for the Python of the runner: it makes an environment that records what pip installs.
 PYTHON: Final = f"""#!/bin/bash
 mkdir -p "$3/bin"
@@ -45,7 +49,7 @@ class GitHub:
             return 403, {"message": "Resource not accessible by integration"}
         if method == "POST":
             assert path == "/repos/acme/shop/issues/7/comments"
-            self.comments.append({"id": 1_000 + len(self.comments), **value})
+            self.comments.append({"id": 1_000 + len(self.comments), **OWN, **value})
             return 201, self.comments[-1]
         (comment,) = (each for each in self.comments if path.endswith(f"/issues/comments/{each['id']}"))
         comment |= value
@@ -173,7 +177,7 @@ def test_a_long_subject_is_cut_between_characters(runner: Runner) -> None:
 
 
 def test_a_pull_request_has_one_comment_with_the_plan_as_it_is_now(runner: Runner) -> None:
-    runner.github.comments = [{"id": number, "body": None} for number in range(150)]
+    runner.github.comments = [{"id": number, "body": None, **OWN} for number in range(150)]
     file = runner.sweephand.file("jobs.yaml", JOBS.replace("@daily", "```"))
     refused = runner.run(file=file, dry_run="true", pull_request="7")
     assert refused.code == 2
@@ -191,6 +195,19 @@ def test_a_pull_request_has_one_comment_with_the_plan_as_it_is_now(runner: Runne
     other = runner.sweephand.file("other.yaml", JOBS)
     runner.run(file=other, dry_run="true", pull_request="7")
     assert len(runner.github.comments) == 152
+
+
+def test_a_plan_is_not_written_into_a_comment_that_an_outsider_could_change(runner: Runner) -> None:
+    file = runner.sweephand.file("jobs.yaml", JOBS)
+    runner.run(file=file, dry_run="true", pull_request="7")
+    (comment,) = runner.github.comments
+    runner.github.comments = [{**comment, "id": 1, **OUTSIDE}, {**comment, "id": 2, **OUTSIDE, "user": None}]
+    runner.run(file=file, dry_run="true", pull_request="7")
+    assert [each["id"] for each in runner.github.comments[2:]] == [1_002]
+    member = {"user": {"login": "member", "type": "User"}, "author_association": "MEMBER"}
+    runner.github.comments = [{**comment, "id": 3, "body": comment["body"] + "old", **member}]
+    runner.run(file=file, dry_run="true", pull_request="7")
+    assert runner.github.comments == [{**comment, "id": 3, **member}]
 
 
 def test_each_stack_has_a_comment_of_its_own(runner: Runner) -> None:
