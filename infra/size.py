@@ -133,8 +133,8 @@ CEILINGS: Final = {
     # Messages are handled ten in a call: 3. One statement is a transaction of its own: 1.
     # After a write of the store failed, no request succeeds, and its answer says why: 11.
     # A store that is damaged is refused: a module that reads SQLite's log, and checksums of rows: 91.
-    # It is described for other commands: 7. Tests keep their loop and see late answers as such: 18.
-    "engine": Size(lines=4_803, modules=49, inner_imports=1),
+    # It is described for other commands: 7. Tests keep their loop and see late answers as such: 17.
+    "engine": Size(lines=4_802, modules=49, inner_imports=1),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     # Lateness under a policy and the cost of keys are measured, too. `make dev` and its bench take 200 lines.
     # Tests in simulated time are measured in 75 lines. `make dist` and the environment of a wheel take 90.
@@ -225,7 +225,7 @@ CEILINGS: Final = {
     # What meets flow policies meanwhile, and slots after callbacks, in a module: 165. What meets a worker,
     # its receivers and the client: 95.
     # Conditions in a bulk write: 60. Slow tables and queues: 190. The console: 190. Tests of users: 50.
-    "tests": Size(lines=105_850, modules=899, inner_imports=1),
+    "tests": Size(lines=105_860, modules=899, inner_imports=1),
 }
 
 
@@ -236,9 +236,9 @@ CEILINGS: Final = {
 #: 480. The newest parts of the command line take 210. How an upgrade is shown: 45. What saves steps in the
 #: console takes 205. What an audit cannot tell: 36. What CI samples: 16. What leaves late
 #: under a limit, and when crashes are counted anew: 47. What an update or a pause meets: 46.
-#: What has changed since 1.0.0: 505. What AWS keeps of keys, tables and functions: 50. From when on the
+#: What has changed since 1.0.0: 520. What AWS keeps of keys, tables and functions: 50. From when on the
 #: days of a calendar apply, and conditions in a bulk write: 85.
-WORDS_MAX: Final = 67_745
+WORDS_MAX: Final = 67_760
 
 
 def size_of(source: str) -> Size:

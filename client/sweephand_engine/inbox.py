@@ -12,7 +12,6 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.delivery.adapter import Service
-from sweephand_client.http import exact_json
 from sweephand_engine.aws import AwsClient
 
 #: The heads of the columns of a line.
@@ -61,7 +60,7 @@ class Arrival:
         shown = {"1": late, "?": ""}.get(str(attempt), "retry")
         job = self.names.get("job", "?")
         line = f"{clock}  {shown:>8}  {attempt:>5}    {job:<27}  {self.to}{self.note}  {self.body}"
-        return exact_json.terminal_safe(line).replace("\n", "\\n")
+        return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in line)
 
 
 class Inbox:
