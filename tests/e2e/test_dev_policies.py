@@ -68,7 +68,7 @@ def test_no_key_has_more_requests_open_than_its_limit_and_each_job_comes_once() 
     by_tenant: dict[str, list[Request]] = defaultdict(list)
     for each in came:
         by_tenant[each.arrival().job.partition("-")[0]].append(each)
-    assert max(most_open(some) for some in by_tenant.values()) == LIMIT
+    assert max(most_open(some) for some in by_tenant.values()) <= LIMIT
     assert Counter(each.arrival().job for each in came) == Counter(each["name"] for each in jobs)
 
 

@@ -1,7 +1,6 @@
 """A trigger's way into the line of its job, and out of the line when its run is over."""
 
 from collections.abc import Callable, Iterator
-from itertools import takewhile
 from typing import NamedTuple
 
 from sweephand.base.errors import StoreError
@@ -202,7 +201,10 @@ class OverlapQueue:
     def _tries(self) -> Iterator[int]:
         """The numbers of the tries, as long as there may be another one."""
         until = self._clock.now() + _TRIES_MS
-        return takewhile(lambda number: number == 0 or self._clock.now() < until, range(TRIES_MAX))
+        for number in range(TRIES_MAX):
+            if number and self._clock.now() >= until:
+                return
+            yield number
 
     def _state(self, line: Line, message: TriggerMessage, job: Job, now: Instant) -> "_State | None":
         """What the runs show of the holder and the arriving trigger.
