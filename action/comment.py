@@ -55,10 +55,10 @@ def _comments(number: str) -> Iterator[Any]:
         page += 1
 
 
-def _is_an_outsiders(comment: Any) -> bool:
-    """Whether somebody else could later change the plan in it: everybody may edit a comment of their own."""
-    is_a_bots = (comment["user"] or {}).get("type") == "Bot"
-    return not is_a_bots and comment["author_association"] not in _INSIDERS
+def _is_by_outsider(comment: Any) -> bool:
+    """Whether an outsider wrote a comment. Its author could later change the plan in it."""
+    is_by_bot = (comment["user"] or {}).get("type") == "Bot"
+    return not is_by_bot and comment["author_association"] not in _INSIDERS
 
 
 def main() -> None:
@@ -70,7 +70,7 @@ def main() -> None:
     former = [
         each["id"]
         for each in _comments(number)
-        if (each["body"] or "").startswith(_mark(title)) and not _is_an_outsiders(each)
+        if (each["body"] or "").startswith(_mark(title)) and not _is_by_outsider(each)
     ]
     comment = {"body": body(plan, title)}
     if former:

@@ -199,7 +199,7 @@ def _serve(context: BrowserContext, assets: Mapping[str, Any]) -> None:
 
 
 def _settle(page: Page) -> None:
-    """Wait until the screen has what it shows, also if nobody waits long for a click."""
+    """Wait until the screen has loaded. On a busy machine that takes longer than a click may."""
     page.wait_for_selector("main h1, dialog[open]", timeout=_STEP_MS)
     page.wait_for_selector(".loading", state="detached", timeout=_STEP_MS)
 

@@ -148,7 +148,7 @@ class Jobs(Calls):
     ) -> Iterator[BulkWriteResult]:
         """Create or replace many jobs, each with its `name`. The result of each, in the order of `jobs`.
 
-        An `ifMatch` (a `rev`, or `*`) or `ifNoneMatch` (`*`) of a job is its precondition.
+        A job may have a precondition: `ifMatch` (a `rev`, or `*`) or `ifNoneMatch` (`*`).
         Makes a call for each hundred jobs or megabyte. A refused job does not stop the others. A job is sent
         again if the stack had no time for it and did not write it. Raises the error of a call that is refused
         as a whole, or whose answer was lost: `may_have_written` says whether it may have written its jobs.

@@ -133,8 +133,8 @@ def _in_bulk(
 
 
 def _unchanged(write: Write) -> NamedJobRequest:
-    """The job, on the condition that it was not changed since it was read."""
-    named: BulkJobRequest = cast("BulkJobRequest", {"name": write.name, **write.definition})
+    """The job with its precondition: nobody has changed or created it since it was read."""
+    named = cast("BulkJobRequest", {"name": write.name, **write.definition})
     if write.rev is None:
         named["ifNoneMatch"] = "*"
     else:

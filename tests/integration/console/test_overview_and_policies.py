@@ -94,7 +94,7 @@ def test_the_overview_shows_what_failed_by_answer_and_leads_to_those_runs(
 def test_the_overview_does_not_say_that_nothing_has_failed_if_it_has_not_looked_at_all_runs(
     open_console: Open, town: Town
 ) -> None:
-    """A call looks at 200 runs of which an attempt failed. Here so many succeeded after the failed ones."""
+    """The console asks for 200 runs that had a failed attempt. Here the newest 200 succeeded when retried."""
 
     def failing_at_first(attempt: Attempt) -> Answer:
         return Answer(succeeded=attempt.number > 1, code=503 if attempt.number == 1 else 204)

@@ -1,4 +1,4 @@
-"""These tests send only requests that the OpenAPI document describes. moto stands in for SQS."""
+"""A fixture compares each request that an adapter sends with the OpenAPI document. moto stands in for SQS."""
 
 from collections.abc import Iterator
 

@@ -1,5 +1,6 @@
 """One queue as Lambda polls it: it begins a delivery function for the messages that it receives."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -20,7 +21,7 @@ _BATCHES: Final = (1, 3, 10, 10)
 Begin = Callable[[Sequence[Received], int, Callable[[], None]], None]
 
 
-class Poller:
+class Poller(ABC):
     """Lambda as it polls a queue. It receives while its queue has fewer than `functions_max` functions."""
 
     def __init__(self, sqs: Sqs, functions_max: int, scheduler: Scheduler, gate: Gate) -> None:
@@ -59,9 +60,9 @@ class Poller:
                 return
             self._receive(next_at)
 
+    @abstractmethod
     def _receive(self, visible_at: Instant) -> None:
         """Receive messages, and begin a function with them. The first one became visible at that instant."""
-        raise NotImplementedError
 
     def _is_full(self) -> bool:
         """Whether the queue has no function left."""

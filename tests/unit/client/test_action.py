@@ -18,7 +18,7 @@ from tests.unit.docs.blocks import blocks
 ACTION: Final = yaml.safe_load((ROOT / "action" / "action.yml").read_text("utf-8"))
 JOBS: Final = 'jobs: [{name: a, schedule: "@daily", target: {type: http, url: "https://x.example"}}]'
 
-#: Who has written a comment: the token of a workflow, and anybody who may read the repository.
+#: The authors of comments: a workflow with its token, and a visitor who may only read the repository.
 OWN: Final = {"user": {"login": "github-actions[bot]", "type": "Bot"}, "author_association": "NONE"}
 OUTSIDE: Final = {"user": {"login": "visitor", "type": "User"}, "author_association": "NONE"}
 

@@ -260,7 +260,7 @@ def test_a_job_that_fails_keeps_no_other_job_from_following(world: World, error:
 
 @pytest.mark.parametrize(("length", "rounds"), [(7, 2), (NAME_LENGTH_MAX, 8)])
 def test_many_jobs_that_fail_at_one_time_lead_to_few_rounds(world: World, length: int, rounds: int) -> None:
-    """They share messages, each of which leads to a round. Of 150 jobs a round has two pages."""
+    """Jobs that fail share messages. Each message leads to a round, which reads two pages of 150 jobs."""
     put(world)
     settle(world)
     names = [f"job-{number:03}".ljust(length, "-") for number in range(150)]

@@ -27,8 +27,8 @@ _PAGE_FAULTS_MAX: Final = 5
 _ALONE_DELAY_MS: Final = SECOND_MS
 
 #: How far ahead of its beginning the days of a try apply. A try is in vain if the job falls due between that
-#: instant and the commit. A job of every second is armed for five minutes, which can take over a second. To
-#: others, a try ahead looks like one of a clock that is ahead: CLOCK_SKEW_MAX_MS leaves 5 s to spare.
+#: instant and the commit. A job of every second is armed for five minutes, which can take over a second.
+#: Other functions cannot tell a try ahead from a clock that is ahead. CLOCK_SKEW_MAX_MS leaves 5 s for it.
 TRIES_MS: Final = (0, SECOND_MS, 2 * SECOND_MS, 4 * SECOND_MS)
 
 

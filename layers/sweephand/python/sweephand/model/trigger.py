@@ -171,8 +171,8 @@ class TriggerMessage(NamedTuple):
     def held(self, *, is_owed: bool = True) -> "TriggerMessage":
         """The message of a trigger that is held back, for any time.
 
-        A trigger that waited for its slot gives the slot up, and takes another one later. One that has passed
-        the valve does not pass it again.
+        A trigger that waits in the valve gives up its slot, and takes another one later. A trigger that the
+        valve has admitted stays admitted.
         """
         has_passed = self.passage is not None and self.passage.level == "passed"
         return self.waiting(is_owed=is_owed)._replace(passage=self.passage if has_passed else None)

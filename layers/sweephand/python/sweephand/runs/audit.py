@@ -221,9 +221,9 @@ class Auditor:
         return is_done
 
     def _arm(self, suspects: Sequence[_Suspect], part: AuditPart) -> None:
-        """Find the suspects whose timers are lost, and arm each before the next one is looked at.
+        """Find the suspects whose timers are lost, and arm each one before the search for the next.
 
-        To find since when a job has no timer takes some thirty requests. A call may end before all are found.
+        A search takes some thirty requests. The function's time may be up before it has searched for all.
         """
         suspects = self._certain(suspects, part)
         if part.mends and suspects:
